@@ -1,0 +1,47 @@
+# Two commands matter: `make up` and `make test`. Both set up everything they need.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+UP_FLAGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help up test check bench fmt crash sim clean
+
+help:  ## show this
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+$(VENV)/.ready: pyproject.toml
+	@echo "setting up $(VENV) (once) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+up: $(VENV)/.ready  ## run the platform (UP_FLAGS="--clock virtual" for more)
+	@$(BIN)/lastcall up $(UP_FLAGS)
+
+test: check  ## everything: checks, unit tests, coverage of the engine, real processes
+	@$(BIN)/python -m coverage run --source=lastcall.engine -m pytest -q -m "not acceptance and not simulation"
+	@$(BIN)/python -m coverage report --fail-under=100 --show-missing --skip-covered
+	@$(BIN)/python -m pytest -q -m "acceptance or simulation"
+
+check: $(VENV)/.ready  ## style, types, layers
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+fmt: $(VENV)/.ready  ## put the code in shape
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.ready  ## speed, as ratios against references in the same run
+	@$(BIN)/python -m bench
+
+crash: $(VENV)/.ready  ## 200 rounds of kill -9 at random moments under load
+	@$(BIN)/python -m tests.acceptance.crash --rounds 200
+
+sim: $(VENV)/.ready  ## the seeded simulation, thousands of seeds
+	@$(BIN)/python -m tests.simulation.run --seeds 5000
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage dist build

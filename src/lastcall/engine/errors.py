@@ -1,0 +1,99 @@
+"""Refusals: what the caller asked for and cannot have. The docstring is the default message."""
+
+import inspect
+
+
+class DomainError(Exception):
+    """The request cannot be honoured."""
+
+    code = "BadRequest"
+    target: str | None = None
+
+    def __init__(self, message: str | None = None, *, target: str | None = None) -> None:
+        super().__init__(message or inspect.cleandoc(self.__doc__ or ""))
+        if target is not None:
+            self.target = target
+
+
+class InvalidParameterError(DomainError):
+    """A value is outside what is allowed."""
+
+    code = "InvalidParameter"
+
+
+class EventNotFoundError(DomainError):
+    """No scheduled event with that EventId is known here."""
+
+    code = "EventNotFound"
+
+
+class ScopeNotFoundError(DomainError):
+    """There is no such scope."""
+
+    code = "ScopeNotFound"
+
+
+class ResourceNotFoundError(DomainError):
+    """There is no such resource."""
+
+    code = "ResourceNotFound"
+
+
+class InstanceNotFoundError(DomainError):
+    """The entity was not found in this Azure location."""
+
+    code = "NotFound"
+
+
+class OperationNotAllowedError(DomainError):
+    """The operation is not allowed in the present state."""
+
+    code = "OperationNotAllowed"
+
+
+class ConflictError(DomainError):
+    """The request failed due to conflict with a concurrent request."""
+
+    code = "Conflict"
+
+
+class PreconditionFailedError(DomainError):
+    """The resource has changed since the given etag."""
+
+    code = "PreconditionFailed"
+
+
+class IllegalTransitionError(DomainError):
+    """The event is past the point where that is possible."""
+
+    code = "OperationNotAllowed"
+
+
+class InvalidRequestContentError(DomainError):
+    """The request content was invalid and could not be deserialized."""
+
+    code = "InvalidRequestContent"
+
+
+class LocationRequiredError(DomainError):
+    """The location property is required for this definition."""
+
+    code = "LocationRequired"
+
+
+class PropertyChangeNotAllowedError(DomainError):
+    """The property cannot be changed after the resource has been created."""
+
+    code = "PropertyChangeNotAllowed"
+
+
+class MissingApiVersionError(DomainError):
+    """The api-version query parameter (?api-version=) is required for all requests."""
+
+    code = "MissingApiVersionParameter"
+
+
+class InvalidApiVersionError(DomainError):
+    """The api-version is invalid."""
+
+    code = "InvalidApiVersionParameter"

@@ -1,0 +1,118 @@
+"""What can happen to a scope: the engine's inputs, in the past tense. Ids and time are values."""
+
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from lastcall.engine.model import (
+    Action,
+    EventId,
+    EventType,
+    Machine,
+    MachineId,
+    Model,
+    OperationId,
+    Protection,
+)
+
+
+class MachinesAdded(Struct, frozen=True, kw_only=True):
+    """Machines were placed in the scope and are to be created; one event id each."""
+
+    machines: tuple[Machine, ...]
+    event_ids: tuple[EventId, ...]
+    operation: OperationId | None = None
+
+
+class Requested(Struct, frozen=True, kw_only=True):
+    """A user asked for `action` on machines of the scope; one event id each.
+
+    `force` skips the notice of a deletion; `auto_approve` starts the event at once (R87).
+    """
+
+    action: Action
+    machines: tuple[MachineId, ...]
+    event_ids: tuple[EventId, ...]
+    operation: OperationId | None = None
+    force: bool = False
+    auto_approve: bool = False
+
+
+class Announced(Struct, frozen=True, kw_only=True):
+    """The platform is going to do something to machines, as one event.
+
+    `notice` None is the documented minimum; `has_started` is a failure that gave no notice (R55).
+    """
+
+    event_id: EventId
+    type: EventType
+    machines: tuple[MachineId, ...]
+    notice: timedelta | None = None
+    has_started: bool = False
+    description: str | None = None
+    duration_s: int | None = None
+
+
+class Approved(Struct, frozen=True, kw_only=True):
+    """Somebody said that events may start. `finished` of them are known to have ended."""
+
+    event_ids: tuple[EventId, ...]
+    by: str
+    finished: frozenset[EventId] = frozenset()
+
+
+class Withdrawn(Struct, frozen=True, kw_only=True):
+    """The platform changed its mind about an event (R54)."""
+
+    event_id: EventId
+
+
+class TimePassed(Struct, frozen=True):
+    """Something of the scope's may be due."""
+
+
+class Watched(Struct, frozen=True, kw_only=True):
+    """Somebody read the document (R33)."""
+
+    at: datetime
+
+
+class ActionDone(Struct, frozen=True, kw_only=True):
+    """The driver finished with one machine of an event.
+
+    `model` and `number` are the set's latest, for the actions that apply a model or boot.
+    """
+
+    event_id: EventId
+    machine: MachineId
+    model: Model | None = None
+    number: int | None = None
+
+
+class ActionFailed(Struct, frozen=True, kw_only=True):
+    """The driver gave up on one machine of an event."""
+
+    event_id: EventId
+    machine: MachineId
+    reason: str
+
+
+class Protected(Struct, frozen=True, kw_only=True):
+    """The owner changed what the set may do to an instance (R107)."""
+
+    machine: MachineId
+    protection: Protection
+
+
+Fact = (
+    MachinesAdded
+    | Requested
+    | Announced
+    | Approved
+    | Withdrawn
+    | TimePassed
+    | Watched
+    | ActionDone
+    | ActionFailed
+    | Protected
+)

@@ -1,0 +1,61 @@
+"""Every bound and every notice of the product, in one place."""
+
+from datetime import timedelta
+
+from lastcall.engine.model import EventType
+
+# R57: minimum notices. Terminate has the time its set configures (R63).
+NOTICE_MIN = {
+    EventType.FREEZE: timedelta(minutes=15),
+    EventType.REBOOT: timedelta(minutes=15),
+    EventType.REDEPLOY: timedelta(minutes=10),
+    EventType.PREEMPT: timedelta(seconds=30),
+}
+NOTICE_MAX = timedelta(days=30)
+
+# R63: notBeforeTimeout.
+TERMINATE_NOTICE_MIN = timedelta(minutes=5)
+TERMINATE_NOTICE_MAX = timedelta(minutes=15)
+TERMINATE_NOTICE_DEFAULT = timedelta(minutes=5)
+
+# R88: the only value an OS image notification may have.
+OS_IMAGE_NOTICE = timedelta(minutes=15)
+
+# R37: nobody asked for so long, so nobody is told any more.
+IDLE_AFTER = timedelta(hours=24)
+
+# R33: how long the very first GET of a scope may take.
+FIRST_CALL_DELAY_MAX = timedelta(minutes=2)
+
+# R47
+GROUP_MACHINES_MAX = 100
+SET_MACHINES_MAX = 1000
+
+FAULT_DOMAINS_DEFAULT = 5
+UPDATE_DOMAINS = 5
+
+EVENT_MACHINES_MAX = GROUP_MACHINES_MAX
+DESCRIPTION_CHARACTERS_MAX = 512
+DURATION_S_MAX = 86_400
+
+# Loopback addresses 127.1.0.0 to 127.255.255.254 are handed out one per machine, then reused.
+ORDINALS_MAX = 255 * 65_536 - 2
+
+# R7
+METADATA_REQUESTS_PER_SECOND = 5
+
+METADATA_BODY_BYTES_MAX = 65_536
+START_REQUESTS_MAX = 100
+ARM_BODY_BYTES_MAX = 4 * 1024 * 1024
+NAME_CHARACTERS_MAX = 64
+
+EFFECTS_PER_PASS_MAX = 512
+SCOPES_PER_PASS_MAX = 64
+LEASE = timedelta(seconds=30)
+RETRY_DELAY_FIRST = timedelta(seconds=1)
+RETRY_DELAY_MAX = timedelta(minutes=1)
+
+HISTORY_ROWS_MAX = 200_000
+HISTORY_PAGE_MAX = 1_000
+FINISHED_KEPT = timedelta(days=7)
+OPERATIONS_KEPT = timedelta(days=7)

@@ -1,0 +1,54 @@
+"""Long-running operations: what a user asked for, until the last machine has been dealt with."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lastcall.engine.effects import Failure
+from lastcall.engine.model import OperationId, SetId
+
+
+class OperationStatus(StrEnum):
+    """ARM's words (R98)."""
+
+    IN_PROGRESS = "InProgress"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    CANCELLED = "Canceled"
+
+
+class Operation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One request under way. `remaining` counts the machines that it still waits for.
+
+    `removes_set` is the deletion of a whole set: the set goes with its last machine.
+    """
+
+    id: OperationId
+    name: str
+    location: str
+    started_at: datetime
+    remaining: int
+    set_id: SetId | None = None
+    status: OperationStatus = OperationStatus.IN_PROGRESS
+    ended_at: datetime | None = None
+    failure: Failure | None = None
+    removes_set: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.status is not OperationStatus.IN_PROGRESS
+
+
+def settled(operation: Operation, count: int, failure: Failure | None, now: datetime) -> Operation:
+    """Count `count` machines as dealt with; the first failure is the one that is told."""
+    if operation.is_over:
+        return operation
+    remaining = max(0, operation.remaining - count)
+    after = replace(operation, remaining=remaining, failure=operation.failure or failure)
+    if remaining:
+        return after
+    status = OperationStatus.SUCCEEDED if after.failure is None else OperationStatus.FAILED
+    return replace(after, status=status, ended_at=now)
