@@ -1,0 +1,1 @@
+"""Bytes to values and back: the formats of both endpoints. No I/O, no framework types."""

@@ -1,0 +1,222 @@
+"""What of a model matters to the engine, checked; everything else is kept as given."""
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, NoReturn
+
+from lastcall.engine.errors import (
+    InvalidParameterError,
+    LocationRequiredError,
+    PropertyChangeNotAllowedError,
+)
+from lastcall.engine.limits import (
+    FAULT_DOMAINS_DEFAULT,
+    OS_IMAGE_NOTICE,
+    TERMINATE_NOTICE_DEFAULT,
+    TERMINATE_NOTICE_MAX,
+    TERMINATE_NOTICE_MIN,
+)
+from lastcall.engine.model import Action, EventType
+from lastcall.engine.scale_sets import Orchestration, ScaleInRule, Traits, UpgradeMode
+from lastcall.wire.fields import (
+    boolean_at,
+    duration_at,
+    lookup,
+    number_at,
+    object_at,
+    refuse,
+    text_at,
+    texts_at,
+    word,
+    word_at,
+)
+from lastcall.wire.merging import Eviction, Priority
+
+Document = Mapping[str, Any]
+
+MODE = "properties.orchestrationMode"
+SINGLE_GROUP = "properties.singlePlacementGroup"
+FAULT_DOMAINS = "properties.platformFaultDomainCount"
+UPGRADE = "properties.upgradePolicy"
+ROLLING = f"{UPGRADE}.rollingUpgradePolicy"
+SCALE_IN = "properties.scaleInPolicy"
+PROFILE = "properties.virtualMachineProfile"
+PREFIX = f"{PROFILE}.osProfile.computerNamePrefix"
+TERMINATE = f"{PROFILE}.scheduledEventsProfile.terminateNotificationProfile"
+OS_IMAGE = f"{PROFILE}.scheduledEventsProfile.osImageNotificationProfile"
+APPROVALS = {
+    EventType.REBOOT: "properties.scheduledEventsPolicy.userInitiatedReboot",
+    EventType.REDEPLOY: "properties.scheduledEventsPolicy.userInitiatedRedeploy",
+}
+
+# Six places of the name are the instance's own (R49); Linux allows 64 in all, Windows 15.
+PREFIX_CHARACTERS_MAX = 58
+PREFIX_CHARACTERS_MAX_WINDOWS = 9
+ZONES = ("1", "2", "3")
+FAULT_DOMAINS_ALLOWED = range(1, 6)
+PERCENT_ALLOWED = range(5, 101)
+PERCENT_DEFAULT = 20
+BATCH_PAUSE_MAX = timedelta(days=1)
+GPU_SIZE = re.compile(r"standard_n", re.IGNORECASE)
+
+
+def traits(document: Document, set_name: str) -> Traits:
+    """Return what the engine needs to know of a model, or refuse the model."""
+    _refuse_tags(document)
+    orchestration = word_at(document, MODE, Orchestration.UNIFORM)
+    zones = _zones(document)
+    domains = _fault_domains(document, orchestration, zones)
+    size = text_at(document, "sku.name") or ""
+    eviction = _eviction(document)
+    pause = duration_at(
+        document, f"{ROLLING}.pauseTimeBetweenBatches", timedelta(0), BATCH_PAUSE_MAX
+    )
+    return Traits(
+        orchestration=orchestration,
+        zones=zones,
+        single_placement_group=_single_placement_group(document, orchestration),
+        fault_domains=domains,
+        own_events_only=GPU_SIZE.match(size) is not None and domains == 1,
+        name_prefix=_name_prefix(document, set_name),
+        upgrade_mode=word_at(document, f"{UPGRADE}.mode", UpgradeMode.MANUAL),
+        batch_percent=_percent(document, "maxBatchInstancePercent"),
+        batch_pause=pause or timedelta(0),
+        unhealthy_percent_max=_percent(document, "maxUnhealthyInstancePercent"),
+        scale_in=_scale_in(document),
+        scale_in_force=boolean_at(document, f"{SCALE_IN}.forceDeletion", default=False),
+        notice=_notice(document, eviction),
+        eviction=eviction,
+        auto_approve=tuple(
+            kind
+            for kind, path in APPROVALS.items()
+            if boolean_at(document, f"{path}.automaticallyApprove", default=False)
+        ),
+    )
+
+
+def refuse_incomplete(document: Document) -> None:
+    """Refuse a new set without a location or without a size."""
+    if not text_at(document, "location"):
+        raise LocationRequiredError(target="location")
+    # A Flexible set may begin as an empty group, to which machines of any size are added.
+    may_be_empty = word_at(document, MODE, Orchestration.UNIFORM) is Orchestration.FLEXIBLE
+    if may_be_empty and not object_at(document, PROFILE):
+        return
+    if not text_at(document, "sku.name"):
+        raise InvalidParameterError("Required parameter 'sku.name' is missing.", target="sku.name")
+
+
+def refuse_change(old: Document, new: Document) -> None:
+    """Refuse a change of what a set keeps for life; both documents are valid on their own."""
+    before, after = traits(old, ""), traits(new, "")
+    if _place(old) != _place(new):
+        _refuse_property("location")
+    if sorted(before.zones) != sorted(after.zones):
+        _refuse_property("zones")
+    if before.orchestration is not after.orchestration:
+        _refuse_property(MODE)
+    if before.fault_domains != after.fault_domains:
+        _refuse_property(FAULT_DOMAINS)
+    # R47: true may become false, never the other way round.
+    if after.single_placement_group and not before.single_placement_group:
+        _refuse_property(SINGLE_GROUP)
+
+
+def capacity(document: Document) -> int | None:
+    """Return how many instances the model asks for, None where it does not say, or refuse."""
+    return number_at(document, "sku.capacity")
+
+
+def instance_affecting(document: Document) -> Any:
+    """Return the part of a model that instances get, to be compared with another's (R105)."""
+    sku = object_at(document, "sku")
+    return object_at(document, PROFILE), sku.get("name"), sku.get("tier")
+
+
+def _place(document: Document) -> str:
+    """Return the location in one spelling: "West US" is "westus"."""
+    return (text_at(document, "location") or "").replace(" ", "").lower()
+
+
+def _refuse_property(path: str) -> NoReturn:
+    name = path.removeprefix("properties.")
+    raise PropertyChangeNotAllowedError(f"Changing property '{name}' is not allowed.", target=path)
+
+
+def _refuse_tags(document: Document) -> None:
+    tags = object_at(document, "tags")
+    if not all(isinstance(value, str) for value in tags.values()):
+        refuse("tags", tags, "an object of strings")
+
+
+def _zones(document: Document) -> tuple[str, ...]:
+    zones = texts_at(document, "zones")
+    if len(set(zones)) != len(zones) or not set(zones) <= set(ZONES):
+        refuse("zones", list(zones), f"an array of different zones out of {', '.join(ZONES)}")
+    return zones
+
+
+def _single_placement_group(document: Document, orchestration: Orchestration) -> bool:
+    is_uniform = orchestration is Orchestration.UNIFORM
+    return boolean_at(document, SINGLE_GROUP, default=is_uniform)
+
+
+def _fault_domains(document: Document, orchestration: Orchestration, zones: tuple[str, ...]) -> int:
+    """Return the count of fault domains; zonal and Flexible sets spread as widely as possible.
+
+    That is what a count of 1 means, and what the service and its clients choose for both.
+    """
+    given = number_at(document, FAULT_DOMAINS, FAULT_DOMAINS_ALLOWED)
+    if given is not None:
+        return given
+    return 1 if zones or orchestration is Orchestration.FLEXIBLE else FAULT_DOMAINS_DEFAULT
+
+
+def _name_prefix(document: Document, set_name: str) -> str:
+    system = text_at(document, f"{PROFILE}.storageProfile.osDisk.osType") or ""
+    configured = lookup(document, f"{PROFILE}.osProfile.windowsConfiguration") is not None
+    is_windows = configured or system.lower() == "windows"
+    most = PREFIX_CHARACTERS_MAX_WINDOWS if is_windows else PREFIX_CHARACTERS_MAX
+    prefix = text_at(document, PREFIX)
+    if not prefix:
+        return set_name[:most]
+    if len(prefix) > most:
+        refuse(PREFIX, prefix, f"at most {most} characters long")
+    return prefix
+
+
+def _percent(document: Document, name: str) -> int:
+    given = number_at(document, f"{ROLLING}.{name}", PERCENT_ALLOWED)
+    return PERCENT_DEFAULT if given is None else given
+
+
+def _scale_in(document: Document) -> ScaleInRule:
+    path = f"{SCALE_IN}.rules"
+    rules = [word(rule, path, ScaleInRule) for rule in texts_at(document, path)]
+    return rules[0] if rules else ScaleInRule.DEFAULT
+
+
+def _eviction(document: Document) -> Action | None:
+    priority = word_at(document, f"{PROFILE}.priority", Priority.REGULAR)
+    policy = word_at(document, f"{PROFILE}.evictionPolicy", Eviction.DEALLOCATE)
+    if priority is Priority.REGULAR:
+        return None
+    return Action.DELETE if policy is Eviction.DELETE else Action.DEALLOCATE
+
+
+def _notice(document: Document, eviction: Action | None) -> timedelta | None:
+    """Return the terminate notice, None where it is off; check the OS image notice as well."""
+    duration_at(document, f"{OS_IMAGE}.notBeforeTimeout", OS_IMAGE_NOTICE, OS_IMAGE_NOTICE)
+    boolean_at(document, f"{OS_IMAGE}.enable", default=False)
+    notice = duration_at(
+        document, f"{TERMINATE}.notBeforeTimeout", TERMINATE_NOTICE_MIN, TERMINATE_NOTICE_MAX
+    )
+    if not boolean_at(document, f"{TERMINATE}.enable", default=False):
+        return None
+    if eviction is not None:  # R68
+        raise InvalidParameterError(
+            "Terminate notifications are not supported for Spot and low-priority scale sets.",
+            target=TERMINATE,
+        )
+    return TERMINATE_NOTICE_DEFAULT if notice is None else notice
