@@ -1,0 +1,1 @@
+"""Places that remember. They record decisions and make none; `now` is always an argument."""

@@ -1,0 +1,245 @@
+"""One transaction over any backend: it reads through its own writes and keeps them as values.
+
+Because a decision is a new value and never a change to an old one, giving up means forgetting the
+ledger, and committing means writing its changes.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from lastcall.engine.effects import Note, Step
+from lastcall.engine.errors import ResourceNotFoundError, ScopeNotFoundError
+from lastcall.engine.limits import ORDINALS_MAX
+from lastcall.engine.model import Event, EventId, OperationId, Scope, ScopeId, SetId
+from lastcall.engine.operations import Operation
+from lastcall.engine.scale_sets import ScaleSet
+from lastcall.ports import Effect, Ended, HistoryFilter, Recorded
+from lastcall.store.changes import Changes, EffectRow
+from lastcall.store.shelf import Shelf
+
+
+class Ledger:
+    """Implements `ports.Transaction`: `changes` on top of `batch` on top of a shelf.
+
+    `batch` are the writes of earlier transactions that will be committed together with this one.
+    """
+
+    def __init__(self, shelf: Shelf, batch: Changes) -> None:
+        self._shelf = shelf
+        self._batch = batch
+        self.changes = Changes()
+
+    # Reading
+
+    def scope(self, scope_id: ScopeId) -> Scope:
+        """Return a scope as this transaction sees it."""
+        found = self._find_scope(scope_id)
+        if found is None:
+            raise ScopeNotFoundError
+        return found
+
+    def _find_scope(self, scope_id: ScopeId) -> Scope | None:
+        if scope_id in self.changes.scopes:
+            return self.changes.scopes[scope_id]
+        if scope_id in self._batch.scopes:
+            return self._batch.scopes[scope_id]
+        return self._shelf.find_scope(scope_id)
+
+    def scopes(self) -> Iterable[Scope]:
+        """Return every committed scope."""
+        return self._shelf.all_scopes()
+
+    def scale_set(self, set_id: SetId) -> ScaleSet:
+        """Return a set as this transaction sees it."""
+        if set_id in self.changes.scale_sets:
+            found = self.changes.scale_sets[set_id]
+        elif set_id in self._batch.scale_sets:
+            found = self._batch.scale_sets[set_id]
+        else:
+            found = self._shelf.find_scale_set(set_id)
+        if found is None:
+            raise ResourceNotFoundError
+        return found
+
+    def scale_sets(self, resource_group: str | None = None) -> Sequence[ScaleSet]:
+        """Return the sets as this transaction sees them."""
+        merged = {found.id: found for found in self._shelf.all_scale_sets()}
+        for layer in (self._batch.scale_sets, self.changes.scale_sets):
+            for set_id, changed in layer.items():
+                if changed is None:
+                    merged.pop(set_id, None)
+                else:
+                    merged[set_id] = changed
+        wanted = None if resource_group is None else resource_group.lower()
+        chosen = (s for s in merged.values() if wanted in (None, s.resource_group.lower()))
+        return sorted(chosen, key=lambda found: found.id)
+
+    def document(self, set_id: SetId, number: int) -> bytes:
+        """Return one version of a set's document."""
+        key = (set_id, number)
+        found = self.changes.documents.get(key) or self._batch.documents.get(key)
+        if found is None:
+            found = self._shelf.find_document(set_id, number)
+        if found is None:
+            raise ResourceNotFoundError
+        return found
+
+    def operation(self, operation_id: OperationId) -> Operation:
+        """Return an operation as this transaction sees it."""
+        found = self.changes.operations.get(operation_id)
+        if found is None:
+            found = self._batch.operations.get(operation_id)
+        if found is None:
+            found = self._shelf.find_operation(operation_id)
+        if found is None:
+            raise ResourceNotFoundError
+        return found
+
+    def ended(self, scope_id: ScopeId, event_ids: Sequence[EventId]) -> frozenset[EventId]:
+        """Return which of these events the scope had and has no more."""
+        recent = {
+            ended.event.id
+            for ended in (*self._batch.ended, *self.changes.ended)
+            if ended.scope_id == scope_id and ended.event.id in event_ids
+        }
+        return self._shelf.find_ended(scope_id, event_ids) | recent
+
+    def ended_events(self, limit: int) -> Sequence[Ended]:
+        """Return the committed events that ended last."""
+        return self._shelf.newest_ended(limit)
+
+    def history(self, wanted: HistoryFilter) -> Sequence[Recorded]:
+        """Return committed lines of history."""
+        return self._shelf.find_history(wanted)
+
+    def next_due(self) -> datetime | None:
+        """Return when something committed is next due."""
+        return self._shelf.next_due()
+
+    def recall(self, key: str) -> str | None:
+        """Return what was remembered under a key."""
+        for layer in (self.changes, self._batch):
+            if key in layer.remembered:
+                return layer.remembered[key]
+        return self._shelf.recall(key)
+
+    # Writing
+
+    def record(self, step: Step, at: datetime) -> None:
+        """Write a decision whole."""
+        scope = step.scope
+        if scope.id not in self.changes.scopes_before:
+            self.changes.scopes_before[scope.id] = step.before
+        self.changes.scopes[scope.id] = replace(scope, version=scope.version + 1)
+        for key in step.dropped:
+            self.changes.effects[key] = None
+        for perform in step.performs:
+            effect = Effect(perform=perform, scope_id=scope.id)
+            self.changes.effects[perform.event_id, perform.machine] = EffectRow(effect, at)
+        self.changes.ended.extend(_ended(step, event, at) for event in step.ended)
+        self.changes.history.extend(_recorded(step, note, at) for note in step.notes)
+
+    def forget_scope(self, scope_id: ScopeId) -> None:
+        """Remove a scope."""
+        self.changes.scopes_before.setdefault(scope_id, self._find_scope(scope_id))
+        self.changes.scopes[scope_id] = None
+
+    def put_scale_set(self, scale_set: ScaleSet, document: bytes | None = None) -> None:
+        """Write a set and, when given, the document of its present number."""
+        self.changes.scale_sets[scale_set.id] = scale_set
+        if document is not None:
+            self.changes.documents[scale_set.id, scale_set.number] = document
+
+    def keep_documents(self, set_id: SetId, numbers: frozenset[int]) -> None:
+        """Forget the versions of a set's document that nobody needs any more."""
+        self.changes.documents_kept[set_id] = numbers
+
+    def forget_scale_set(self, set_id: SetId) -> None:
+        """Remove a set."""
+        self.changes.scale_sets[set_id] = None
+
+    def put_operation(self, operation: Operation) -> None:
+        """Write an operation."""
+        self.changes.operations[operation.id] = operation
+
+    def take_ordinals(self, count: int) -> range:
+        """Draw numbers that no machine has had before."""
+        last = self.changes.ordinal
+        if last is None:
+            last = self._batch.ordinal
+        if last is None:
+            last = self._shelf.last_ordinal()
+        first = last + 1
+        assert first + count <= ORDINALS_MAX, "16 million machines have had an address"
+        self.changes.ordinal = last + count
+        return range(first, first + count)
+
+    def remember(self, key: str, value: str) -> None:
+        """Keep a small thing about the platform itself."""
+        self.changes.remembered[key] = value
+
+    def prune(self, now: datetime) -> None:
+        """Forget what is older than its keep."""
+        self.changes.pruned_at = now
+
+    # Work that is due. Only committed work is seen: what an uncommitted transaction has decided
+    # is not yet to be acted on.
+
+    def due_scopes(self, now: datetime, limit: int) -> Sequence[ScopeId]:
+        """Return the scopes for which time has passed and that still exist."""
+        due = self._shelf.due_scopes(now, limit)
+        return [scope_id for scope_id in due if self._find_scope(scope_id) is not None]
+
+    def due_scale_sets(self, now: datetime, limit: int) -> Sequence[SetId]:
+        """Return the sets that want to be looked at and still exist."""
+        due = self._shelf.due_scale_sets(now, limit)
+        return [set_id for set_id in due if self._batch.scale_sets.get(set_id, True) is not None]
+
+    def claim_effects(self, now: datetime, until: datetime, limit: int) -> Sequence[Effect]:
+        """Return effects that are due, and put them out of others' reach until `until`."""
+        claimed: list[Effect] = []
+        for row in self._shelf.due_effects(now, limit):
+            perform = row.effect.perform
+            key = (perform.event_id, perform.machine)
+            if key in self._batch.effects:
+                continue  # Changed a moment ago: the next pass sees how.
+            self.changes.effects[key] = EffectRow(row.effect, until)
+            claimed.append(row.effect)
+        return claimed
+
+    def defer_effect(self, effect: Effect, until: datetime) -> None:
+        """Give an effect back, unless it is no longer wanted."""
+        perform = effect.perform
+        event = self.scope(effect.scope_id).events.get(perform.event_id)
+        if event is not None and perform.machine in event.remaining:
+            again = replace(effect, attempts=effect.attempts + 1)
+            self.changes.effects[perform.event_id, perform.machine] = EffectRow(again, until)
+
+
+def _ended(step: Step, event: Event, at: datetime) -> Ended:
+    assert step.before is not None, "an event ends in a scope that had it"
+    machines = step.before.machines
+    before = step.before.events.get(event.id, event)
+    resources = tuple(machines[machine].name for machine in before.machines)
+    return Ended(event=event, scope_id=step.scope.id, ended_at=at, resources=resources)
+
+
+def _recorded(step: Step, note: Note, at: datetime) -> Recorded:
+    machine = None
+    if note.machine is not None:
+        machine = step.scope.machines.get(note.machine)
+        if machine is None and step.before is not None:
+            machine = step.before.machines.get(note.machine)
+    return Recorded(
+        at=at,
+        what=note.what,
+        text=note.text,
+        scope_id=step.scope.id,
+        set_id=step.scope.set_id,
+        event_id=note.event_id,
+        machine=note.machine,
+        name="" if machine is None else machine.name,
+        by=note.by,
+    )

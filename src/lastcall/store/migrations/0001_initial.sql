@@ -1,0 +1,85 @@
+-- Everything that survives a restart. Instants are microseconds since 1970, UTC.
+-- A body is the whole value as JSON; columns beside it exist only to be searched by.
+
+CREATE TABLE scopes (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    set_id TEXT,
+    incarnation INTEGER NOT NULL,
+    watched_at INTEGER,
+    version INTEGER NOT NULL,   -- one up per decision: the optimistic lock of several servers
+    due_at INTEGER              -- the scope's only timer
+) WITHOUT ROWID;
+CREATE INDEX scopes_due ON scopes (due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE machines (
+    seq INTEGER PRIMARY KEY,    -- order of arrival
+    id TEXT NOT NULL UNIQUE,
+    scope_id TEXT NOT NULL,
+    body BLOB NOT NULL
+);
+CREATE INDEX machines_scope ON machines (scope_id);
+
+CREATE TABLE events (
+    seq INTEGER PRIMARY KEY,    -- order of announcement
+    id TEXT NOT NULL UNIQUE,
+    scope_id TEXT NOT NULL,
+    body BLOB NOT NULL
+);
+CREATE INDEX events_scope ON events (scope_id);
+
+-- Decided and not yet performed. due_at is also the lease: claiming moves it into the future.
+CREATE TABLE effects (
+    seq INTEGER PRIMARY KEY,    -- order of decision
+    event_id TEXT NOT NULL,
+    machine_id TEXT NOT NULL,
+    due_at INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    UNIQUE (event_id, machine_id)
+);
+CREATE INDEX effects_due ON effects (due_at, seq);
+
+CREATE TABLE scale_sets (
+    id TEXT PRIMARY KEY,
+    due_at INTEGER,
+    body BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX scale_sets_due ON scale_sets (due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE documents (
+    set_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (set_id, number)
+) WITHOUT ROWID;
+
+CREATE TABLE operations (
+    id TEXT PRIMARY KEY,
+    ended_at INTEGER,
+    body BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX operations_ended ON operations (ended_at) WHERE ended_at IS NOT NULL;
+
+CREATE TABLE ended_events (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    scope_id TEXT NOT NULL,
+    ended_at INTEGER NOT NULL,
+    body BLOB NOT NULL
+);
+CREATE INDEX ended_events_at ON ended_events (ended_at);
+
+CREATE TABLE history (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope_id TEXT NOT NULL,
+    event_id TEXT,
+    machine_id TEXT,
+    body BLOB NOT NULL
+);
+CREATE INDEX history_event ON history (event_id) WHERE event_id IS NOT NULL;
+CREATE INDEX history_machine ON history (machine_id) WHERE machine_id IS NOT NULL;
+
+CREATE TABLE remembered (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
