@@ -1,0 +1,1 @@
+"""Use cases: load, decide, record. No HTTP, no SQL; stores and drivers come through ports."""

@@ -1,0 +1,83 @@
+"""What happens to events from outside: announced, read, approved, withdrawn."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from lastcall.app.learning import Moment, learn
+from lastcall.engine.effects import Step
+from lastcall.engine.errors import ScopeNotFoundError
+from lastcall.engine.facts import Announced, Approved, MachinesAdded, Watched, Withdrawn
+from lastcall.engine.model import (
+    EventId,
+    Machine,
+    Model,
+    Scope,
+    ScopeId,
+    ScopeKind,
+)
+from lastcall.ports import Transaction
+
+
+class Approval(Struct, frozen=True):
+    """Somebody in a scope says that events may start."""
+
+    scope_id: ScopeId
+    event_ids: tuple[EventId, ...]
+    by: str
+
+
+def approve(tx: Transaction, approval: Approval, moment: Moment) -> Step:
+    """Let events start; all of them are known, or nothing changes."""
+    scope = tx.scope(approval.scope_id)
+    missing = [event_id for event_id in approval.event_ids if event_id not in scope.events]
+    fact = Approved(
+        event_ids=approval.event_ids,
+        by=approval.by,
+        finished=tx.ended(scope.id, missing) if missing else frozenset(),
+    )
+    return learn(tx, scope.id, fact, moment)
+
+
+def announce(tx: Transaction, scope_id: ScopeId, fact: Announced, moment: Moment) -> Step:
+    """Announce that the platform will do something to machines of a scope."""
+    return learn(tx, scope_id, fact, moment)
+
+
+def withdraw(tx: Transaction, scope_id: ScopeId, event_id: EventId, moment: Moment) -> Step:
+    """Take back an announcement that has not started."""
+    return learn(tx, scope_id, Withdrawn(event_id=event_id), moment)
+
+
+def watch(tx: Transaction, scope_ids: Sequence[ScopeId], moment: Moment) -> None:
+    """Record that somebody reads the documents of these scopes (R33)."""
+    for scope_id in scope_ids:
+        try:
+            learn(tx, scope_id, Watched(at=moment.now), moment)
+        except ScopeNotFoundError:
+            continue  # It went after it was read.
+
+
+def create_scope(
+    tx: Transaction, kind: ScopeKind, names: Sequence[str], model: Model, moment: Moment
+) -> Scope:
+    """Make a scope that no scale set owns: an availability set, a cloud service, a lone VM."""
+    scope_id = moment.ids.scope_id()
+    empty = Scope(id=scope_id, kind=kind, machines={}, events={})
+    tx.record(Step(before=None, scope=empty), moment.now)
+    machines = tuple(
+        Machine(
+            id=moment.ids.machine_id(),
+            name=name,
+            computer_name=name,
+            instance_id=name,
+            ordinal=ordinal,
+            created_at=moment.now,
+            model=model,
+        )
+        for name, ordinal in zip(names, tx.take_ordinals(len(names)), strict=True)
+    )
+    fact = MachinesAdded(
+        machines=machines, event_ids=tuple(moment.ids.event_id() for _ in machines)
+    )
+    return learn(tx, scope_id, fact, moment).scope

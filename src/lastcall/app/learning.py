@@ -1,0 +1,68 @@
+"""Load, decide, record: the one way in which a scope learns of something."""
+
+from collections import Counter
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lastcall.engine.effects import Failure, Step
+from lastcall.engine.errors import ResourceNotFoundError
+from lastcall.engine.facts import Fact
+from lastcall.engine.model import OperationId, Provisioning, ScopeId
+from lastcall.engine.operations import Operation, OperationStatus, settled
+from lastcall.engine.policy import Policy
+from lastcall.engine.step import step
+from lastcall.ports import Ids, Transaction
+
+
+class Moment(Struct, frozen=True):
+    """The circumstances of a decision: when, under which policy, and where new ids come from."""
+
+    now: datetime
+    policy: Policy
+    ids: Ids
+
+
+def learn(tx: Transaction, scope_id: ScopeId, fact: Fact, moment: Moment) -> Step:
+    """Let a scope learn a fact, and record everything that follows from it."""
+    decision = step(tx.scope(scope_id), fact, moment.now, moment.policy)
+    tx.record(decision, moment.now)
+    if decision.finished:
+        counts = Counter(finished.operation for finished in decision.finished)
+        failures = {f.operation: f.failure for f in decision.finished if f.failure is not None}
+        for operation_id, count in counts.items():
+            settle(tx, operation_id, count, failures.get(operation_id), moment)
+    return decision
+
+
+def settle(
+    tx: Transaction,
+    operation_id: OperationId,
+    count: int,
+    failure: Failure | None,
+    moment: Moment,
+) -> None:
+    """Count parts of an operation as over, and conclude it after the last."""
+    before = tx.operation(operation_id)
+    after = settled(before, count, failure, moment.now)
+    tx.put_operation(after)
+    if after.is_over and not before.is_over:
+        _conclude(tx, after)
+
+
+def _conclude(tx: Transaction, operation: Operation) -> None:
+    if operation.set_id is None:
+        return
+    try:
+        scale_set = tx.scale_set(operation.set_id)
+    except ResourceNotFoundError:
+        return  # Two deletions of one set end together; the first to be counted removed it.
+    if operation.removes_set:
+        for group in scale_set.groups:
+            tx.forget_scope(group.scope_id)
+        tx.forget_scale_set(scale_set.id)
+    elif scale_set.provisioning in (Provisioning.CREATING, Provisioning.UPDATING):
+        succeeded = operation.status is OperationStatus.SUCCEEDED
+        provisioning = Provisioning.SUCCEEDED if succeeded else Provisioning.FAILED
+        tx.put_scale_set(replace(scale_set, provisioning=provisioning))
