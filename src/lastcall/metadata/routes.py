@@ -1,0 +1,193 @@
+"""From a request's bytes to what it asks for: every check that needs nobody's identity (R2-R5)."""
+
+from urllib.parse import parse_qsl, unquote
+
+import httptools
+from msgspec import Struct
+
+from lastcall.metadata.answers import RefusedError
+from lastcall.metadata.options import Options
+from lastcall.metadata.versions import INSTANCE_VERSIONS, NEWEST_VERSIONS
+from lastcall.wire.scheduledevents import VERSIONS as EVENTS_VERSIONS
+
+QUERY_FIELDS_MAX = 32
+WAIT, INCARNATION, TIMEOUT = "wait_for_change", "last_incarnation", "timeout_sec"
+
+# R17: the preview did not insist on the header.
+HEADERLESS_VERSION = "2017-03-01"
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """One request as it arrived. `raw` are its bytes where it came whole and alone."""
+
+    verb: str
+    url: bytes
+    has_metadata: bool = False
+    is_forwarded: bool = False
+    is_last: bool = False
+    body: bytes = b""
+    raw: bytes | None = None
+
+
+class Target(Struct, frozen=True):
+    """A document of events: in which version, and whose where the path says so."""
+
+    version: str
+    selector: str | None
+
+
+class Hanging(Struct, frozen=True):
+    """A wish to be answered only when the document is another one, or after a while."""
+
+    incarnation: int | None
+    timeout_s: int
+
+
+class ReadEvents(Struct, frozen=True):
+    """GET scheduledevents."""
+
+    target: Target
+    hanging: Hanging | None
+
+
+class StartEvents(Struct, frozen=True):
+    """POST scheduledevents."""
+
+    selector: str | None
+    body: bytes
+
+
+class ReadInstance(Struct, frozen=True):
+    """GET instance: the whole, or what `path` leads to."""
+
+    selector: str | None
+    version: str
+    path: tuple[str, ...]
+    as_text: bool
+
+
+class ReadVersions(Struct, frozen=True):
+    """GET versions."""
+
+    selector: str | None
+
+
+Wish = ReadEvents | StartEvents | ReadInstance | ReadVersions
+
+
+class _Place(Struct, frozen=True):
+    selector: str | None
+    endpoint: str
+    path: tuple[str, ...]
+
+
+def parse_wish(request: Request, options: Options) -> Wish:
+    """Return what a request asks for, or refuse; the checks come in the service's own order."""
+    place, query, pairs = _parse_url(request.url)
+    if not request.has_metadata and not _is_preview(place, query):
+        raise RefusedError(400, "Bad request. Required metadata header not specified")
+    if request.is_forwarded:
+        raise RefusedError(400, "Bad request. The X-Forwarded-For header is not allowed")
+    _refuse_elsewhere(place)
+    _refuse_verb(request.verb, place)
+    if len(query) != pairs:
+        raise RefusedError(400, "Bad request. A query parameter was given more than once")
+    if place.endpoint == "versions":
+        return ReadVersions(place.selector)
+    is_events = place.endpoint == "scheduledevents"
+    version = _version(query, EVENTS_VERSIONS if is_events else INSTANCE_VERSIONS)
+    if not is_events:
+        return ReadInstance(place.selector, version, place.path, _wants_text(query))
+    if request.verb == "POST":
+        return StartEvents(place.selector, request.body)
+    return ReadEvents(Target(version, place.selector), _hanging(query, options))
+
+
+def _parse_url(url: bytes) -> tuple[_Place, dict[str, str], int]:
+    try:
+        parsed = httptools.parse_url(url)
+        fields = parse_qsl(
+            (parsed.query or b"").decode("latin-1"),
+            keep_blank_values=True,
+            max_num_fields=QUERY_FIELDS_MAX,
+        )
+    except (httptools.HttpParserInvalidURLError, ValueError) as error:
+        raise RefusedError(400, "Bad request. The URL cannot be read") from error
+    query = {name.lower(): value for name, value in fields}
+    return _place((parsed.path or b"").decode("latin-1")), query, len(fields)
+
+
+def _place(path: str) -> _Place:
+    segments = path.split("/")[1:]
+    selector = None
+    if len(segments) >= 2 and segments[0].lower() == "vm":
+        selector = unquote(segments[1])
+        segments = segments[2:]
+    if segments and not segments[-1]:
+        segments.pop()
+    if len(segments) < 2 or segments[0].lower() != "metadata":
+        return _Place(selector, "", ())
+    return _Place(selector, segments[1].lower(), tuple(unquote(part) for part in segments[2:]))
+
+
+def _is_preview(place: _Place, query: dict[str, str]) -> bool:
+    is_events = place.endpoint == "scheduledevents"
+    return is_events and query.get("api-version") == HEADERLESS_VERSION
+
+
+def _refuse_elsewhere(place: _Place) -> None:
+    if place.endpoint == "instance":
+        return
+    if place.endpoint not in ("scheduledevents", "versions") or place.path:
+        raise RefusedError(404, "Not found")
+
+
+def _refuse_verb(verb: str, place: _Place) -> None:
+    allowed = ("GET", "POST") if place.endpoint == "scheduledevents" else ("GET",)
+    if verb not in allowed:
+        raise RefusedError(
+            405,
+            f"The verb {verb} is not supported here; use {' or '.join(allowed)}.",
+            headers={"Allow": ", ".join(allowed)},
+        )
+
+
+def _version(query: dict[str, str], known: tuple[str, ...]) -> str:
+    version = query.get("api-version", "")
+    if version not in known:
+        raise RefusedError(
+            400,
+            "Bad request. api-version is invalid or was not specified in the request."
+            " For more information refer to aka.ms/azureimds",
+            members={"newest-versions": NEWEST_VERSIONS},
+        )
+    return version
+
+
+def _wants_text(query: dict[str, str]) -> bool:
+    wanted = query.get("format", "json").lower()
+    if wanted not in ("json", "text"):
+        raise RefusedError(400, "Bad request. The format is json or text")
+    return wanted == "text"
+
+
+def _hanging(query: dict[str, str], options: Options) -> Hanging | None:
+    wanted = query.get(WAIT, "false").lower()
+    if wanted not in ("true", "false"):
+        raise RefusedError(400, f"Bad request. {WAIT} is true or false")
+    if wanted == "false":
+        return None
+    incarnation = None if INCARNATION not in query else _number(query, INCARNATION)
+    timeout_s = options.hanging_s_default if TIMEOUT not in query else _number(query, TIMEOUT)
+    if not 1 <= timeout_s <= options.hanging_s_max:
+        raise RefusedError(
+            400, f"Bad request. {TIMEOUT} is a whole number from 1 to {options.hanging_s_max}"
+        )
+    return Hanging(incarnation, timeout_s)
+
+
+def _number(query: dict[str, str], name: str) -> int:
+    value = query[name]
+    if not (value.isascii() and value.isdigit() and len(value) <= 18):
+        raise RefusedError(400, f"Bad request. {name} is a whole number")
+    return int(value)

@@ -1,0 +1,67 @@
+"""The api-versions of the instance endpoint; scheduledevents has its own (R14)."""
+
+# Oldest first, as /metadata/versions lists them (R115).
+INSTANCE_VERSIONS = (
+    "2017-03-01",
+    "2017-04-02",
+    "2017-08-01",
+    "2017-10-01",
+    "2017-12-01",
+    "2018-02-01",
+    "2018-04-02",
+    "2018-10-01",
+    "2019-02-01",
+    "2019-03-11",
+    "2019-04-30",
+    "2019-06-01",
+    "2019-06-04",
+    "2019-08-01",
+    "2019-08-15",
+    "2019-11-01",
+    "2020-06-01",
+    "2020-07-15",
+    "2020-09-01",
+    "2020-10-01",
+    "2020-12-01",
+    "2021-01-01",
+    "2021-02-01",
+    "2021-03-01",
+    "2021-05-01",
+    "2021-08-01",
+    "2021-10-01",
+    "2021-11-01",
+    "2021-11-15",
+    "2021-12-13",
+    "2023-07-01",
+    "2024-03-15",
+    "2024-07-17",
+    "2025-04-07",
+)
+
+# R12: what a client that asked for an unknown one is told.
+NEWEST_VERSIONS = INSTANCE_VERSIONS[:-4:-1]
+
+# From which version on a member of `compute` exists. The dates are compared as text.
+COMPUTE_SINCE = {
+    "azEnvironment": "2018-10-01",
+    "customData": "2019-02-01",
+    "evictionPolicy": "2020-12-01",
+    "isHostCompatibilityLayerVm": "2020-06-01",
+    "licenseType": "2020-09-01",
+    "osProfile": "2020-07-15",
+    "placementGroupId": "2017-08-01",
+    "plan": "2018-04-02",
+    "priority": "2020-12-01",
+    "provider": "2018-10-01",
+    "publicKeys": "2018-04-02",
+    "resourceGroupName": "2017-08-01",
+    "resourceId": "2019-03-11",
+    "storageProfile": "2019-06-01",
+    "subscriptionId": "2017-08-01",
+    "tags": "2017-08-01",
+    "tagsList": "2019-06-04",
+    "userData": "2021-01-01",
+    "virtualMachineScaleSet": "2021-03-01",
+    "vmScaleSetName": "2017-12-01",
+    "zone": "2017-12-01",
+}
