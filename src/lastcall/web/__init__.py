@@ -1,0 +1,1 @@
+"""HTTP for people and their tools: the control plane, our own API, and nothing that decides."""

@@ -1,0 +1,24 @@
+"""Our own API, under /lastcall/v1/: clock, events, fleet, history, stream."""
+
+from collections.abc import Callable, Iterator
+
+from lastcall.app.platform import Platform
+from lastcall.engine.model import Machine
+from lastcall.web.admin import clock, events, fleet, health, history, openapi
+from lastcall.web.admin.stream import Streams
+from lastcall.web.routing import Route
+
+
+def routes(
+    platform: Platform, streams: Streams, metadata_url: Callable[[Machine], str | None]
+) -> Iterator[Route]:
+    """Yield every operation of our own, and the one that describes them."""
+    own = [
+        *clock.routes(platform),
+        *events.routes(platform),
+        *fleet.routes(platform, metadata_url),
+        *history.routes(platform, streams),
+        *health.routes(platform),
+    ]
+    yield from own
+    yield openapi.route(own)

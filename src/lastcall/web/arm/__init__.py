@@ -1,0 +1,1 @@
+"""The control plane: one module per kind of resource."""

@@ -1,0 +1,63 @@
+"""Our own description and the vendor's: the routes are what they say."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from lastcall.web.admin.clock import Advance
+from tests.web.desk import OURS
+
+VENDOR = (
+    Path(__file__).parents[3]
+    / "shared/spec/data/arm_compute_2024-07-01_virtualMachineScaleSet.json"
+)
+NAME = re.compile(r"\{[^}]*\}")
+
+
+def normal(path):
+    return NAME.sub("{}", path).lower()
+
+
+async def test_our_description_has_exactly_the_routes_that_are_answered(desk):
+    described = (await desk.send("GET", f"{OURS}/openapi.json")).json()
+    ours = {(r.path, r.method) for r in desk.routes if not r.path.startswith("/subscriptions")}
+
+    assert described["openapi"].startswith("3.1")
+    assert ours == {
+        (path, method.upper()) for path, item in described["paths"].items() for method in item
+    }
+
+
+async def test_our_description_resolves_and_names_every_field(desk):
+    described = (await desk.send("GET", f"{OURS}/openapi.json")).json()
+    schemas = described["components"]["schemas"]
+
+    references = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(described)))
+    assert references <= schemas.keys()
+    assert set(schemas["Advance"]["properties"]) == set(Advance.__struct_fields__)
+    assert schemas["Advance"]["additionalProperties"] is False
+
+
+async def test_what_is_answered_is_what_is_described(web):
+    described = (await web.send("GET", f"{OURS}/openapi.json")).json()
+    schemas = described["components"]["schemas"]
+    await web.send("POST", f"{OURS}/events", {"type": "Freeze", "instances": ["web_0"]})
+
+    for name in ("Event", "Instance", "Scope", "Line"):
+        path = "history" if name == "Line" else f"{name.lower()}s"
+        shown = (await web.send("GET", f"{OURS}/{path}")).json()["value"]
+        schema = schemas[name if name == "Line" else f"{name}View"]
+        assert all(entry.keys() == schema["properties"].keys() for entry in shown)
+        assert shown
+
+
+@pytest.mark.skipif(not VENDOR.exists(), reason="the vendor's OpenAPI file is not here")
+async def test_our_control_plane_is_part_of_the_vendors(desk):
+    paths = {normal(path): item for path, item in json.loads(VENDOR.read_text())["paths"].items()}
+
+    for route in desk.routes:
+        if route.path.startswith("/subscriptions") and "/operations/" not in route.path:
+            declared = paths[normal(route.path)][route.method.lower()]["responses"]
+            assert {str(status) for status in route.answers} <= declared.keys()
