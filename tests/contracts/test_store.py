@@ -105,7 +105,7 @@ async def test_every_kind_of_scope_comes_back(store, kind):
 
 async def test_machines_and_events_keep_their_order(store):
     scope = a_scope(
-        machines=[a_machine(f"web_{n}", ordinal=n) for n in (9, 1, 5)],
+        machines=[a_machine(f"web_{n}", ordinal=at) for at, n in enumerate((9, 1, 5), start=1)],
         events=[an_event(letter, "web_9") for letter in "ZAM"],
     )
 

@@ -7,13 +7,13 @@ SELECT kind, set_id, incarnation, watched_at, version FROM scopes WHERE id = ?;
 SELECT id, kind, set_id, incarnation, watched_at, version FROM scopes ORDER BY id;
 
 -- name: scope_machines
-SELECT body FROM machines WHERE scope_id = ? ORDER BY seq;
+SELECT body FROM machines WHERE scope_id = ? ORDER BY ordinal;
 
 -- name: scope_events
 SELECT body FROM events WHERE scope_id = ? ORDER BY seq;
 
 -- name: all_machines
-SELECT scope_id, body FROM machines ORDER BY seq;
+SELECT scope_id, body FROM machines ORDER BY scope_id, ordinal;
 
 -- name: all_events
 SELECT scope_id, body FROM events ORDER BY seq;
@@ -28,11 +28,11 @@ ON CONFLICT (id) DO UPDATE SET incarnation = excluded.incarnation,
 DELETE FROM scopes WHERE id = ?;
 
 -- name: put_machine
-INSERT INTO machines (id, scope_id, body) VALUES (?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET body = excluded.body;
+INSERT INTO machines (scope_id, id, ordinal, body) VALUES (?, ?, ?, ?)
+ON CONFLICT (scope_id, id) DO UPDATE SET body = excluded.body;
 
 -- name: forget_machine
-DELETE FROM machines WHERE id = ?;
+DELETE FROM machines WHERE scope_id = ? AND id = ?;
 
 -- name: put_event
 INSERT INTO events (id, scope_id, body) VALUES (?, ?, ?)
@@ -97,7 +97,7 @@ SELECT MIN(due_at) FROM (
 );
 
 -- name: find_ended
-SELECT id FROM ended_events WHERE id = ? AND scope_id = ?;
+SELECT id FROM ended_events WHERE scope_id = ? AND id = ?;
 
 -- name: newest_ended
 SELECT body FROM ended_events ORDER BY seq DESC LIMIT ?;
@@ -113,19 +113,19 @@ INSERT INTO history (seq, scope_id, event_id, machine_id, body) VALUES (?, ?, ?,
 
 -- name: find_history
 SELECT seq, body FROM history
-WHERE seq > ?1 AND (?2 IS NULL OR scope_id = ?2)
-ORDER BY seq DESC LIMIT ?3;
+WHERE seq > ?1 AND (?3 IS NULL OR machine_id = ?3)
+ORDER BY seq DESC LIMIT ?2;
+
+-- name: scope_history
+SELECT seq, body FROM history
+WHERE scope_id = ?4 AND seq > ?1 AND (?3 IS NULL OR machine_id = ?3)
+ORDER BY seq DESC LIMIT ?2;
 
 -- name: event_history
 SELECT seq, body FROM history
-WHERE event_id = ?4 AND seq > ?1 AND (?2 IS NULL OR scope_id = ?2)
-    AND (?5 IS NULL OR machine_id = ?5)
-ORDER BY seq DESC LIMIT ?3;
-
--- name: machine_history
-SELECT seq, body FROM history
-WHERE machine_id = ?4 AND seq > ?1 AND (?2 IS NULL OR scope_id = ?2)
-ORDER BY seq DESC LIMIT ?3;
+WHERE event_id = ?5 AND seq > ?1 AND (?3 IS NULL OR machine_id = ?3)
+    AND (?4 IS NULL OR scope_id = ?4)
+ORDER BY seq DESC LIMIT ?2;
 
 -- name: recall
 SELECT value FROM remembered WHERE key = ?;

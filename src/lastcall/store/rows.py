@@ -86,8 +86,9 @@ class ScopeRows:
         new_machines = {} if after is None else after.machines
         for key, machine in new_machines.items():
             if old_machines.get(key) is not machine:
-                self.put_machines.append((key, scope_id, encode(machine)))
-        self.forget_machines.extend((key,) for key in old_machines if key not in new_machines)
+                self.put_machines.append((scope_id, key, machine.ordinal, encode(machine)))
+        gone = (key for key in old_machines if key not in new_machines)
+        self.forget_machines.extend((scope_id, key) for key in gone)
         old_events = {} if before is None else before.events
         new_events = {} if after is None else after.events
         for event_key, event in new_events.items():

@@ -26,6 +26,7 @@ Outcome = tuple["asyncio.Future[Any]", Any, BaseException | None]
 
 GROUP_MAX: Final = 256
 BUSY_S: Final = 10.0
+CACHE_KIB: Final = 65_536
 
 
 class StoreVersionError(Exception):
@@ -39,6 +40,8 @@ def connect(path: Path) -> sqlite3.Connection:
     )
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
+    # Ids are random, so a large fleet touches pages all over the file.
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     return connection
 
 

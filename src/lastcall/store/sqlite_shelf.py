@@ -100,7 +100,7 @@ class SqliteShelf:
     def find_ended(self, scope_id: ScopeId, event_ids: Sequence[EventId]) -> frozenset[EventId]:
         """Return which of these events the scope once had."""
         return frozenset(
-            event_id for event_id in event_ids if self._one("find_ended", event_id, scope_id)
+            event_id for event_id in event_ids if self._one("find_ended", scope_id, event_id)
         )
 
     def newest_ended(self, limit: int) -> Sequence[Ended]:
@@ -109,11 +109,11 @@ class SqliteShelf:
 
     def find_history(self, wanted: HistoryFilter) -> Sequence[Recorded]:
         """Return the newest lines that match, oldest first."""
-        window = (wanted.after, wanted.scope_id, wanted.limit)
+        window = (wanted.after, wanted.limit, wanted.machine)
         if wanted.event_id is not None:
-            found = self._all("event_history", *window, wanted.event_id, wanted.machine)
-        elif wanted.machine is not None:
-            found = self._all("machine_history", *window, wanted.machine)
+            found = self._all("event_history", *window, wanted.scope_id, wanted.event_id)
+        elif wanted.scope_id is not None:
+            found = self._all("scope_history", *window, wanted.scope_id)
         else:
             found = self._all("find_history", *window)
         return [replace(rows.decode_recorded(body), seq=seq) for seq, body in reversed(found)]

@@ -12,13 +12,14 @@ CREATE TABLE scopes (
 ) WITHOUT ROWID;
 CREATE INDEX scopes_due ON scopes (due_at) WHERE due_at IS NOT NULL;
 
+-- Clustered by scope: ids are random, and a decision touches the machines of one scope.
 CREATE TABLE machines (
-    seq INTEGER PRIMARY KEY,    -- order of arrival
-    id TEXT NOT NULL UNIQUE,
     scope_id TEXT NOT NULL,
-    body BLOB NOT NULL
-);
-CREATE INDEX machines_scope ON machines (scope_id);
+    id TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,   -- order of arrival
+    body BLOB NOT NULL,
+    PRIMARY KEY (scope_id, id)
+) WITHOUT ROWID;
 
 CREATE TABLE events (
     seq INTEGER PRIMARY KEY,    -- order of announcement
@@ -62,10 +63,11 @@ CREATE INDEX operations_ended ON operations (ended_at) WHERE ended_at IS NOT NUL
 
 CREATE TABLE ended_events (
     seq INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
     scope_id TEXT NOT NULL,
+    id TEXT NOT NULL,
     ended_at INTEGER NOT NULL,
-    body BLOB NOT NULL
+    body BLOB NOT NULL,
+    UNIQUE (scope_id, id)
 );
 CREATE INDEX ended_events_at ON ended_events (ended_at);
 
@@ -77,7 +79,7 @@ CREATE TABLE history (
     body BLOB NOT NULL
 );
 CREATE INDEX history_event ON history (event_id) WHERE event_id IS NOT NULL;
-CREATE INDEX history_machine ON history (machine_id) WHERE machine_id IS NOT NULL;
+CREATE INDEX history_scope ON history (scope_id, seq);
 
 CREATE TABLE remembered (
     key TEXT PRIMARY KEY,

@@ -40,11 +40,14 @@ class History:
 
     def _filter(self, call: Call) -> HistoryFilter:
         event, instance = call.query("event"), call.query("instance")
+        machine = None if instance is None else self._machine(instance)
+        scope = None if machine is None else self._platform.directory.scope_of(machine)
         return HistoryFilter(
             limit=page_limit(call),
             after=call.number("after", 0, SEQ_ALLOWED),
             event_id=None if event is None else EventId(event.upper()),
-            machine=None if instance is None else self._machine(instance),
+            machine=machine,
+            scope_id=None if scope is None else scope.scope.id,
         )
 
     def _machine(self, text: str) -> MachineId:
