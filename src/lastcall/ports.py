@@ -1,6 +1,6 @@
 """What we need from the world: a clock, ids, a store, a driver. No logic lives here."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -213,9 +213,10 @@ class Commit(Struct, frozen=True, kw_only=True):
 class Store(Protocol):
     """Everything that survives a restart."""
 
-    async def transact(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work`, commit it durably, tell the observers, then return its result.
+    def transact(self, work: Callable[[Transaction], T]) -> Awaitable[T]:
+        """Run `work`, commit it durably, tell the observers, then give its result.
 
+        Whoever stops waiting for the result does not stop the work.
         `work` may run more than once and must do nothing but read and write the transaction.
         An exception from it leaves no trace.
         """

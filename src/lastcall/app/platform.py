@@ -1,7 +1,7 @@
 """The platform as its edges see it: every use case behind one door, each one a transaction."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar, runtime_checkable
 
@@ -91,9 +91,9 @@ class Platform:
         """Return the circumstances of a decision made now."""
         return Moment(self.clock.now(), self.policy, self._ids)
 
-    async def transact(self, work: Callable[[Transaction, Moment], T]) -> T:
-        """Run one use case: it is durable when this returns."""
-        return await self._store.transact(lambda tx: work(tx, self.moment()))
+    def transact(self, work: Callable[[Transaction, Moment], T]) -> Awaitable[T]:
+        """Run one use case: it is durable when the result is there."""
+        return self._store.transact(lambda tx: work(tx, self.moment()))
 
     async def read(self, work: Callable[[Reader], T]) -> T:
         """Look at what is recorded."""
@@ -104,9 +104,9 @@ class Platform:
         self._observers.append(observer)
         return lambda: self._observers.remove(observer)
 
-    async def approve(self, approval: events.Approval) -> None:
-        """Record an approval; the answer may be given once this returns."""
-        await self.transact(lambda tx, moment: events.approve(tx, approval, moment))
+    def approve(self, approval: events.Approval) -> Awaitable[Step]:
+        """Record an approval; it may be answered once the result is there."""
+        return self.transact(lambda tx, moment: events.approve(tx, approval, moment))
 
     async def announce(self, scope_id: ScopeId, fact: Announced) -> Step:
         """Announce a platform event; a realistic platform does not always keep its promise."""

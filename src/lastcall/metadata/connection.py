@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from math import inf
+from typing import Any
 
 from lastcall.app.directory import Published
 from lastcall.metadata.answers import (
@@ -57,7 +58,7 @@ class Connection(asyncio.Protocol):
         self._since = self._loop.time()
         self._unread = b""
         self._queue: deque[Request | RefusedError] = deque()
-        self._working: asyncio.Task[bytes] | None = None
+        self._working: asyncio.Future[Any] | None = None
         self._turn: asyncio.Handle | None = None
         self._is_vigil = False
         self._is_paused = False
@@ -209,18 +210,21 @@ class Connection(asyncio.Protocol):
             self._send(request, outcome)
             return
         self._is_vigil = outcome.is_vigil
-        self._working = self._loop.create_task(outcome.work)
-        self._working.add_done_callback(lambda task: self._conclude(request, task))
+        ready = outcome.answer
+        self._working = asyncio.ensure_future(outcome.work)
+        self._working.add_done_callback(lambda work: self._conclude(request, ready, work))
 
-    def _conclude(self, request: Request, task: asyncio.Task[bytes]) -> None:
+    def _conclude(self, request: Request, ready: bytes | None, work: "asyncio.Future[Any]") -> None:
         self._working, self._is_vigil = None, False
-        if task.cancelled():
+        if work.cancelled():
             return  # Only done to those who have gone.
-        error = task.exception()
-        answer = task.result() if error is None else encode_failure(error)
+        error = work.exception()
         if self._is_over:
             return
-        self._send(request, answer)
+        if error is not None:
+            self._send(request, encode_failure(error))
+        else:
+            self._send(request, work.result() if ready is None else ready)
         self._advance()
 
     def _send(self, request: Request, answer: bytes) -> None:

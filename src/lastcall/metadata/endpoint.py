@@ -1,7 +1,7 @@
 """What the endpoint answers, HTTP framing aside: at once where it can, otherwise later."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable
 from typing import Any
 
 import msgspec
@@ -41,9 +41,13 @@ VERSIONS = encode_answer(200, msgspec.json.encode({"apiVersions": INSTANCE_VERSI
 
 
 class Later(Struct, frozen=True):
-    """An answer that takes time. `is_vigil`: worth nothing once the client has gone."""
+    """An answer that takes time: what `work` gives or, when it is done, `answer`.
 
-    work: Coroutine[Any, Any, bytes]
+    `is_vigil`: worth nothing once the client has gone.
+    """
+
+    work: Awaitable[Any]
+    answer: bytes | None = None
     is_vigil: bool = False
 
 
@@ -76,7 +80,7 @@ class Endpoint:
         self._platform = platform
         self._options = options
         self._rate = RateLimit()
-        self._approving: set[asyncio.Task[None]] = set()
+        self._approving: set[asyncio.Future[Any]] = set()
         self.directory: Directory = platform.directory
         self.learned: dict[bytes, Target] = {}
 
@@ -134,7 +138,7 @@ class Endpoint:
             case StartEvents(_, body):
                 event_ids = parse_start_requests(body)
                 name = published.scope.machines[machine_id].name
-                return Later(self._approve(Approval(published.scope.id, event_ids, name)))
+                return self._approve(Approval(published.scope.id, event_ids, name))
             case ReadInstance():
                 machine = published.scope.machines[machine_id]
                 return Later(self._read_instance(machine, published.scope.id, wish))
@@ -179,13 +183,13 @@ class Endpoint:
         finally:
             published.listeners.remove(look)
 
-    async def _approve(self, approval: Approval) -> bytes:
-        # An approval counts even if its sender does not stay for the answer.
+    def _approve(self, approval: Approval) -> Later:
+        # It counts even if its sender does not stay for the answer: waiting can be given up, what
+        # is being recorded cannot.
         recording = asyncio.ensure_future(self._platform.approve(approval))
         self._approving.add(recording)
         recording.add_done_callback(self._approving.discard)
-        await asyncio.shield(recording)
-        return APPROVED
+        return Later(recording, answer=APPROVED)
 
     async def _read_instance(
         self, machine: Machine, scope_id: ScopeId, wish: ReadInstance

@@ -1,5 +1,6 @@
 """The reference implementation: everything in dictionaries, gone with the process."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TypeVar
@@ -185,9 +186,14 @@ class MemoryStore:
             self._tell(ledger.changes, self._shelf.write(ledger.changes))
         return result
 
-    async def transact(self, work: Callable[[Transaction], T]) -> T:
+    def transact(self, work: Callable[[Transaction], T]) -> "asyncio.Future[T]":
         """Run `work` and commit it."""
-        return self.run(work)
+        outcome: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        try:
+            outcome.set_result(self.run(work))
+        except Exception as refusal:  # noqa: BLE001 - it belongs to whoever asked
+            outcome.set_exception(refusal)
+        return outcome
 
     async def read(self, work: Callable[[Reader], T]) -> T:
         """Run `work` on the committed state."""

@@ -79,12 +79,12 @@ class SqliteStore:
         self._writer = threading.Thread(target=self._write, name="lastcall-write", daemon=True)
         self._writer.start()
 
-    async def transact(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in the writer's thread; return when it is on disk."""
+    def transact(self, work: Callable[[Transaction], T]) -> "asyncio.Future[T]":
+        """Run `work` in the writer's thread; its result is there when it is on disk."""
         self._loop = asyncio.get_running_loop()
         outcome: asyncio.Future[T] = self._loop.create_future()
         self._queue.put((work, outcome))
-        return await outcome
+        return outcome
 
     async def read(self, work: Callable[[Reader], T]) -> T:
         """Run `work` in the reader's thread, on one snapshot."""
