@@ -317,6 +317,18 @@ def test_with_the_same_not_before_both_approvals_delete_both():
     assert sorted(story.performed) == [("vm_0", "delete"), ("vm_1", "delete")]
 
 
+def test_a_pending_deletion_that_an_eviction_overtakes_holds_nobody_any_more():
+    spot = a_machine("vm_0", model=Model(notice=NOTICE, eviction=Action.DELETE))
+    story = Story(a_scope(spot, a_machine("vm_1")))
+    story.delete("vm_0", "vm_1")
+    story.approve("B")
+    story.announce(PREEMPT, "vm_0", event_id="P", has_started=True)
+
+    story.done("P", "vm_0")
+
+    assert story.performed == [("vm_0", "delete"), ("vm_1", "delete")]
+
+
 def test_a_deletion_that_has_started_holds_nobody():
     story = Story()
     story.delete("vm_0", ids="A")

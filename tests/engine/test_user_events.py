@@ -185,6 +185,15 @@ def test_an_action_leaves_the_machine_in_its_power_state(action, power):
     assert story.machine("vm_0").power is power
 
 
+def test_a_machine_that_was_deallocated_meanwhile_is_not_started_by_a_restart():
+    story = Story(a_scope(a_machine(power=Power.DEALLOCATED)))
+    story.announce(REBOOT, "vm_0", has_started=True)
+
+    story.done("E", "vm_0")
+
+    assert story.machine("vm_0").power is Power.DEALLOCATED
+
+
 def test_an_update_applies_the_latest_model_and_boots_nothing():
     latest = Model(version=4, notice=9 * MINUTE)
     story = Story()

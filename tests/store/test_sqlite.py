@@ -343,3 +343,20 @@ async def test_a_lease_is_in_the_file_until_it_runs_out(store):
     assert await store.read(lambda r: r.next_due()) == NOON + LEASE
     late = NOON + LEASE + SECOND
     assert len(await store.transact(lambda tx: tx.claim_effects(late, late + LEASE, 9))) == 1
+
+
+async def test_an_effect_that_was_dropped_a_moment_ago_is_not_claimed(store):
+    await store.transact(lambda tx: tx.record(a_step(), NOON))
+
+    def drop(tx) -> None:
+        before = tx.scope(a_scope().id)
+        done = replace(before, events={})
+        tx.record(Step(before=before, scope=done, dropped=(("E", "web_0"),)), NOON)
+
+    _, _, claimed = await asyncio.gather(
+        store.transact(lambda _tx: sum(range(300_000))),  # so that the others wait together
+        store.transact(drop),
+        store.transact(lambda tx: tx.claim_effects(NOON, NOON + LEASE, 9)),
+    )
+
+    assert claimed == []

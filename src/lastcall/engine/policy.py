@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """`pace` divides every notice and duration; `always_notify` holds for unwatched scopes too."""
+    """`pace` divides every notice; `always_notify` holds for unwatched scopes too."""
 
     pace: float = 1.0
     always_notify: bool = False

@@ -271,7 +271,7 @@ def _refuse_announcement(fact: Announced, machines: list[Machine]) -> None:
     if fact.type is EventType.PREEMPT:
         if machines[0].model.eviction is None:
             raise OperationNotAllowedError(
-                "Operation 'simulateEviction' is allowed only for Spot Virtual Machines."
+                "Operation 'simulateEviction' is allowed only for Spot Virtual Machines"
             )
         if len(machines) > 1:
             raise InvalidParameterError("A Preempt event names one machine.")
@@ -363,9 +363,10 @@ def _performed(machine: Machine, action: Action, fact: ActionDone) -> Machine:
     booted = machine.booted
     if action in BOOTS and fact.number is not None:
         booted = fact.number
-    return replace(
-        machine, model=model, booted=booted, power=POWER_AFTER.get(action, machine.power)
-    )
+    power = POWER_AFTER.get(action, machine.power)
+    if machine.power is Power.DEALLOCATED and action in NEEDS_ALLOCATION:
+        power = Power.DEALLOCATED  # It was deallocated while the event waited: nothing to restart.
+    return replace(machine, model=model, booted=booted, power=power)
 
 
 def _recovered(machine: Machine, action: Action) -> Machine:
@@ -381,7 +382,7 @@ def _action_failed(draft: Draft, fact: ActionFailed) -> None:
         return
     assert event.action is not Action.DELETE, "a deletion is retried until it succeeds"
     machine = draft.machines[fact.machine]
-    draft.finish(event, fact.machine, Failure("VMExtensionProvisioningError", fact.reason))
+    draft.finish(event, fact.machine, Failure("InternalExecutionError", fact.reason))
     if not machine.is_leaving:
         machine = replace(machine, provisioning=Provisioning.FAILED)
     draft.update(replace(machine, failure=fact.reason))
