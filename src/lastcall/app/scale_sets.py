@@ -31,9 +31,9 @@ from lastcall.engine.model import (
 )
 from lastcall.engine.operations import Operation
 from lastcall.engine.placement import Birth, place, refuse_capacity
+from lastcall.engine.requests import NEEDS_ALLOCATION, TYPE_OF
 from lastcall.engine.scale_sets import Rollout, ScaleSet, Traits, UpgradeMode
 from lastcall.engine.selection import select_for_removal
-from lastcall.engine.step import NEEDS_ALLOCATION, TYPE_OF
 from lastcall.engine.upgrade import outdated
 from lastcall.ports import Reader, Transaction
 

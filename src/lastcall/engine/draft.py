@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from lastcall.engine.effects import Failure, Finished, Note, Perform, Step
+from lastcall.engine.errors import InstanceNotFoundError
 from lastcall.engine.limits import IDLE_AFTER
 from lastcall.engine.model import (
     Action,
@@ -214,6 +215,13 @@ class Draft:
         after = self.move(event, Trigger.RELEASED)
         self.note("started", "Started before NotBefore: it was approved.", after)
 
+    def member(self, machine_id: MachineId) -> Machine:
+        """Return a machine of the scope, or raise `InstanceNotFoundError`."""
+        machine = self.machines.get(machine_id)
+        if machine is None:
+            raise InstanceNotFoundError
+        return machine
+
     def update(self, machine: Machine) -> None:
         """Replace a machine by its changed self."""
         self.machines[machine.id] = machine
@@ -250,3 +258,9 @@ class Draft:
             self.note("completed", "The event is over and has left the document.", event)
         else:
             self.note("cancelled", "Removed without having started: nothing happens.", event)
+
+
+def announcement(event: Event) -> str:
+    """Say what was announced, for the history."""
+    notice_s = (event.not_before - event.announced_at).total_seconds()
+    return f"{event.type} announced with {notice_s:g} s of notice."
