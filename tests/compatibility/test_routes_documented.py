@@ -1,0 +1,28 @@
+"""Every route that is answered stands in docs/api.md, and no other."""
+
+import re
+from pathlib import Path
+
+from tests.web.desk import a_desk
+
+API = Path(__file__).parents[2] / "docs" / "api.md"
+ROW = re.compile(r"^\| (GET|PUT|PATCH|POST|DELETE) \| `([^`]+)` \|", re.MULTILINE)
+SHORT = {
+    "{sets}": "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute"
+    "/virtualMachineScaleSets",
+    "{compute}": "/subscriptions/{subscription}/providers/Microsoft.Compute",
+}
+
+
+def documented() -> list[tuple[str, str]]:
+    rows = ROW.findall(API.read_text())
+    for short, path in SHORT.items():
+        rows = [(method, written.replace(short, path)) for method, written in rows]
+    return rows
+
+
+async def test_every_route_is_documented_once_and_nothing_else_is():
+    async with a_desk() as desk:
+        answered = [(route.method, route.path) for route in desk.routes]
+
+    assert sorted(documented()) == sorted(answered)

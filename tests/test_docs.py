@@ -1,0 +1,51 @@
+"""What the documentation promises, checked against the code."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+COMPATIBILITY = ROOT / "docs" / "compatibility.md"
+RULES = [f"R{number}" for number in range(1, 117)] + [f"D{number}" for number in range(1, 13)]
+ANSWERS = {"same", "differs", "not yet", "not ours"}
+
+
+def _rows():
+    """Return the table rows by rule: (what, answer, tests)."""
+    rows = {}
+    for line in COMPATIBILITY.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if re.fullmatch(r"[RD]\d+", cells[0]):
+            assert cells[0] not in rows, f"{cells[0]} stands twice"
+            assert len(cells) == 4, line
+            rows[cells[0]] = tuple(cells[1:])
+    return rows
+
+
+def _tests_in(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith(
+            "test"
+        ):
+            yield node.name
+        # Hypothesis state machines are tests under the name they are bound to.
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_is_answered_and_shown_by_a_test_that_exists(rule):
+    _what, answer, tests = _rows()[rule]
+    assert answer in ANSWERS
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", tests)
+    if answer in {"same", "differs"}:
+        assert named, f"{rule} is called '{answer}' but no test shows it"
+    for file, test in named:
+        assert (ROOT / file).exists(), f"{file} does not exist"
+        assert test in set(_tests_in(ROOT / file)), f"{file} has no {test}"
+
+
+def test_no_rule_is_invented():
+    assert set(_rows()) == set(RULES)
