@@ -20,9 +20,13 @@ up: $(VENV)/.ready  ## run the platform (UP_FLAGS="--clock virtual" for more)
 	@$(BIN)/lastcall up $(UP_FLAGS)
 
 test: check  ## everything: checks, unit tests, coverage of the engine, real processes
-	@$(BIN)/python -m coverage run --source=lastcall.engine -m pytest -q -m "not acceptance and not simulation"
+	@echo "== unit tests"
+	@$(BIN)/python -m pytest -q -n auto -m "not acceptance and not simulation"
+	@echo "== the engine, every branch"
+	@$(BIN)/python -m coverage run --source=lastcall.engine -m pytest -q tests/engine
 	@$(BIN)/python -m coverage report --fail-under=100 --show-missing --skip-covered
-	@$(BIN)/python -m pytest -q -m "acceptance or simulation"
+	@echo "== real servers, real processes, seeded simulation"
+	@$(BIN)/python -m pytest -q -n auto -m "acceptance or simulation"
 
 check: $(VENV)/.ready  ## style, types, layers
 	@$(BIN)/ruff check .

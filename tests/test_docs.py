@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ RULES = [f"R{number}" for number in range(1, 117)] + [f"D{number}" for number in
 ANSWERS = {"same", "differs", "not yet", "not ours"}
 
 
+@cache
 def _rows():
     """Return the table rows by rule: (what, answer, tests)."""
     rows = {}
@@ -24,7 +26,12 @@ def _rows():
     return rows
 
 
+@cache
 def _tests_in(path):
+    return set(_found_in(path))
+
+
+def _found_in(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith(
             "test"
@@ -44,7 +51,7 @@ def test_every_rule_is_answered_and_shown_by_a_test_that_exists(rule):
         assert named, f"{rule} is called '{answer}' but no test shows it"
     for file, test in named:
         assert (ROOT / file).exists(), f"{file} does not exist"
-        assert test in set(_tests_in(ROOT / file)), f"{file} has no {test}"
+        assert test in _tests_in(ROOT / file), f"{file} has no {test}"
 
 
 def test_no_rule_is_invented():

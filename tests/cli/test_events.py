@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli import processes
 
+pytestmark = pytest.mark.acceptance
+
 
 @pytest.fixture
 def web(ask):

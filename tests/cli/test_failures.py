@@ -6,6 +6,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+pytestmark = pytest.mark.acceptance
+
 
 class FakeServer(HTTPServer):
     """Answers everything with one status and one body."""

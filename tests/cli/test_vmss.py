@@ -4,6 +4,8 @@ import pytest
 
 from lastcall.cli.main import NOUNS, build
 
+pytestmark = pytest.mark.acceptance
+
 CREATE = ("vmss", "create", "-n", "web", "--instance-count", "3")
 NOTICE = ("--terminate-notification-time", "10")
 

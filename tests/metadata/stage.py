@@ -178,8 +178,10 @@ async def running(options: Options | None = None, *, realism: Realism | None = N
     server = MetadataServer(platform, options)
     _, port = await server.start()
     stage = Stage(platform, server, port)
-    yield stage
-    for client in stage.clients:
-        await client.close()
-    await server.stop()
-    await platform.stop()
+    try:
+        yield stage
+    finally:
+        for client in stage.clients:
+            await client.close()
+        await server.stop()
+        await platform.stop()
