@@ -1,12 +1,14 @@
 """Durable approvals against bare SQLite commits of the same rows with the same grouping."""
 
-import asyncio
+import contextlib
+import re
+import shutil
 import sqlite3
+import subprocess
 import tempfile
 import time
 from pathlib import Path
-
-import uvloop
+from typing import Any
 
 from bench.report import Row
 from bench.server import Server, running
@@ -16,28 +18,54 @@ SETS = 4
 PER_SET = 1000
 
 
-SCHEMA = """
-CREATE TABLE scopes (id TEXT PRIMARY KEY, version INTEGER, due_at INTEGER) WITHOUT ROWID;
-CREATE INDEX scopes_due ON scopes (due_at);
-CREATE TABLE events (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, scope_id TEXT, body BLOB);
-CREATE INDEX events_scope ON events (scope_id);
-CREATE TABLE history (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, scope_id TEXT, event_id TEXT, machine_id TEXT, body BLOB
-);
-CREATE INDEX history_event ON history (event_id);
-CREATE INDEX history_machine ON history (machine_id);
+# Every connection takes the next request from one list; when all are answered, wrk stops.
+SCRIPT = """
+local ffi = require("ffi")
+ffi.cdef("typedef struct { long s; long us; } tv_t; int gettimeofday(tv_t *tv, void *tz);")
+local function now()
+  local tv = ffi.new("tv_t")
+  ffi.C.gettimeofday(tv, nil)
+  return tonumber(tv.s) * 1000000 + tonumber(tv.us)
+end
+local requests, sent, answered, refused, started = {}, 0, 0, 0, 0
+function init(args)
+  for request in io.open("REQUESTS", "rb"):read("*a"):gmatch("[^%z]+") do
+    requests[#requests + 1] = request
+  end
+end
+function request()
+  if started == 0 then started = now() end
+  sent = sent + 1
+  return requests[sent] or requests[#requests]
+end
+function response(status)
+  answered = answered + 1
+  if status ~= 200 then refused = refused + 1 end
+  if answered == #requests then
+    print(string.format("answered %d in %d us, refused %d", answered, now() - started, refused))
+    wrk.thread:stop()
+  end
+end
 """
 TOUCH_SCOPE = "UPDATE scopes SET version = version + 1 WHERE id = ?"
 PUT_EVENT = "UPDATE events SET body = ? WHERE id = ?"
-PUT_LINE = "INSERT INTO history (scope_id, event_id, machine_id, body) VALUES (?, ?, ?, ?)"
+PUT_LINE = "INSERT INTO history (seq, scope_id, event_id, machine_id, body) VALUES (?, ?, ?, ?, ?)"
+
+
+def available() -> str:
+    """Say what is missing, or nothing."""
+    return "" if shutil.which("wrk") else "wrk is not installed (apt-get install wrk)"
 
 
 def measure() -> list[Row]:
     """Approve every Terminate event but one in each group, so that none starts meanwhile."""
-    with running() as server:
+    with tempfile.TemporaryDirectory() as folder, running() as server:
+        before, after = Path(folder) / "before.db", Path(folder) / "after.db"
         requests = _prepare(server)
-        ours = uvloop.run(_approve_all(server, requests))
-    reference = _bare_sqlite(len(requests))
+        _copy(server, before)
+        ours = _approve_all(server, requests)
+        _copy(server, after)
+        reference = _replay(before, after)
     ratio = ours / reference
     return [
         Row(
@@ -66,8 +94,16 @@ def _prepare(server: Server) -> list[bytes]:
         for group in groups:
             instance = group["members"][0]
             for event in server.events(instance)["Events"][1:]:
-                requests.append(_post(instance, event["EventId"]))
+                requests.append(_post(event["Resources"][0], event["EventId"]))
     return requests
+
+
+def _copy(server: Server, to: Path) -> None:
+    with (
+        contextlib.closing(sqlite3.connect(server.state / "lastcall.db")) as live,
+        contextlib.closing(sqlite3.connect(to)) as copy,
+    ):
+        live.backup(copy)
 
 
 def _post(instance: str, event_id: str) -> bytes:
@@ -79,70 +115,47 @@ def _post(instance: str, event_id: str) -> bytes:
     )
 
 
-class _Client(asyncio.Protocol):
-    """Sends the next request as soon as the last is answered."""
-
-    def __init__(self, work: list[bytes], done: asyncio.Future[None]) -> None:
-        self.work, self.done = work, done
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = transport
-        self._next()
-
-    def data_received(self, data: bytes) -> None:
-        assert data.startswith(b"HTTP/1.1 200"), data
-        self._next()
-
-    def _next(self) -> None:
-        if self.work:
-            self.transport.write(self.work.pop())
-        elif not self.done.done():
-            self.done.set_result(None)
-
-
-async def _approve_all(server: Server, requests: list[bytes]) -> float:
-    loop = asyncio.get_running_loop()
-    host, port = server.metadata.removeprefix("http://").split(":")
-    work, count = list(requests), len(requests)
-    finished: list[asyncio.Future[None]] = []
-    started = time.perf_counter()
-    for _ in range(CONNECTIONS):
-        done: asyncio.Future[None] = loop.create_future()
-        finished.append(done)
-        await loop.create_connection(lambda done=done: _Client(work, done), host, int(port))
-    await asyncio.gather(*finished)
-    return count / (time.perf_counter() - started)
-
-
-def _bare_sqlite(count: int) -> float:
-    """Write what an approval writes: its event, its scope, a line of history."""
+def _approve_all(server: Server, requests: list[bytes]) -> float:
+    """Send every request once over keep-alive connections, and return how many a second."""
     with tempfile.TemporaryDirectory() as folder:
-        connection = sqlite3.connect(Path(folder) / "bare.db", isolation_level=None)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.executescript(SCHEMA)
-        guid = "00000000-0000-4000-8000-{:012d}"
-        body = b"x" * 480
-        connection.execute("BEGIN")
-        connection.executemany(
-            "INSERT INTO scopes VALUES (?, 1, 1)",
-            [(guid.format(n // 100),) for n in range(0, count, 100)],
-        )
-        connection.executemany(
-            "INSERT INTO events (id, scope_id, body) VALUES (?, ?, ?)",
-            [(guid.format(n), guid.format(n // 100), body) for n in range(count)],
-        )
+        (Path(folder) / "requests").write_bytes(b"\0".join(requests))
+        script = Path(folder) / "approve.lua"
+        script.write_text(SCRIPT.replace("REQUESTS", f"{folder}/requests"))
+        command = ["wrk", "-t1", f"-c{CONNECTIONS}", "-d60s", "-s", str(script), server.metadata]
+        said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    answered = re.search(r"answered (\d+) in (\d+) us, refused (\d+)", said)
+    assert answered is not None, said
+    assert answered[3] == "0", said
+    return int(answered[1]) / int(answered[2]) * 1e6
+
+
+def _replay(before: Path, after: Path) -> float:
+    """Write the rows that the approvals wrote, onto what was there before, with SQLite alone."""
+    lines, bodies = _written(before, after)
+    connection = sqlite3.connect(before, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA cache_size = -65536")
+    started = time.perf_counter()
+    for first in range(0, len(lines), CONNECTIONS):
+        connection.execute("BEGIN IMMEDIATE")
+        for line in lines[first : first + CONNECTIONS]:
+            _, scope_id, event_id, _, _ = line
+            connection.execute(TOUCH_SCOPE, (scope_id,))
+            connection.execute(PUT_EVENT, (bodies[event_id], event_id))
+            connection.execute(PUT_LINE, line)
         connection.execute("COMMIT")
-        started = time.perf_counter()
-        for first in range(0, count, CONNECTIONS):
-            group = range(first, min(count, first + CONNECTIONS))
-            connection.execute("BEGIN IMMEDIATE")
-            for n in group:
-                scope, event = guid.format(n // 100), guid.format(n)
-                connection.execute(TOUCH_SCOPE, (scope,))
-                connection.execute(PUT_EVENT, (body, event))
-                connection.execute(PUT_LINE, (scope, event, event, body[:280]))
-            connection.execute("COMMIT")
-        elapsed = time.perf_counter() - started
-        connection.close()
-    return count / elapsed
+    elapsed = time.perf_counter() - started
+    connection.close()
+    return len(lines) / elapsed
+
+
+def _written(before: Path, after: Path) -> tuple[list[tuple[Any, ...]], dict[str, bytes]]:
+    with contextlib.closing(sqlite3.connect(before)) as connection:
+        (last,) = connection.execute("SELECT MAX(seq) FROM history").fetchone()
+    with contextlib.closing(sqlite3.connect(after)) as connection:
+        lines = connection.execute(
+            "SELECT seq, scope_id, event_id, machine_id, body FROM history WHERE seq > ?", (last,)
+        ).fetchall()
+        bodies = dict(connection.execute("SELECT id, body FROM events").fetchall())
+    return lines, bodies

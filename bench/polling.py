@@ -29,7 +29,7 @@ def available() -> str:
 
 def measure() -> list[Row]:
     """Measure both in turn, several times, and take the middle ratio."""
-    with running() as server:
+    with running(core=SERVER_CORE) as server:
         server.put_set("web", 3)
         server.settle("web")
         url = f"{server.metadata}/metadata/scheduledevents?api-version=2020-07-01"

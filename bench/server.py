@@ -27,6 +27,7 @@ class Server:
     metadata: str
     subscription: str
     pid: int
+    state: Path
 
     def call(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
         """Send a request to the portal address and return status and JSON."""
@@ -95,7 +96,8 @@ def running(*flags: str) -> Iterator[Server]:
                     raise RuntimeError("the server did not start")
                 time.sleep(0.01)
             said = json.loads(endpoints.read_text())
-            yield Server(said["portal"], said["metadata"], said["subscription"], process.pid)
+            places = (said["portal"], said["metadata"], said["subscription"])
+            yield Server(*places, process.pid, Path(folder))
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(10)

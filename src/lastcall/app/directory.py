@@ -4,8 +4,10 @@ It is a copy, never the truth: commits refresh it, and it can be rebuilt from th
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 
 from lastcall.engine.errors import ConflictError, InstanceNotFoundError
+from lastcall.engine.limits import IDLE_AFTER
 from lastcall.engine.model import Machine, MachineId, Scope, ScopeId
 from lastcall.ports import Commit
 
@@ -109,8 +111,10 @@ class Directory:
         else:
             before = published.scope
             published.scope = scope
-            if before.machines is not scope.machines:
+            if before.machines.keys() != scope.machines.keys():
                 self._index(published, before.machines, scope.machines)
+            if _looks_the_same(before, scope):
+                return
         self.on_change(published)
         self._tell(published)
 
@@ -147,3 +151,18 @@ class Directory:
             del self._by_name[name]
         if self._first is not None and self._first.id == machine.id:
             self._first = None
+
+
+def _looks_the_same(before: Scope, after: Scope) -> bool:
+    """Whether readers have nothing new to see: the incarnation rises with every change (R21)."""
+    return (
+        before.incarnation == after.incarnation
+        and before.machines.keys() == after.machines.keys()
+        and not _was_turned_on_or_off(before.watched_at, after.watched_at)
+    )
+
+
+def _was_turned_on_or_off(before: datetime | None, after: datetime | None) -> bool:
+    if before is None or after is None:
+        return before is not after
+    return before + IDLE_AFTER <= after  # Off and on again, and the incarnation started over.

@@ -63,6 +63,7 @@ class Draft:
         "_finished",
         "_notes",
         "_performs",
+        "_writable",
         "events",
         "incarnation",
         "machines",
@@ -75,7 +76,8 @@ class Draft:
         self._before = scope
         self.now = now
         self.policy = policy
-        self.machines = dict(scope.machines)
+        self.machines = scope.machines
+        self._writable: dict[MachineId, Machine] | None = None
         self.events = dict(scope.events)
         self.incarnation = scope.incarnation
         self.watched_at = scope.watched_at
@@ -171,7 +173,7 @@ class Draft:
 
     def remove(self, machine: Machine) -> None:
         """Let a machine go: it leaves the scope and every event that names it (R81)."""
-        del self.machines[machine.id]
+        del self._own_machines()[machine.id]
         for event in [event for event in self.events.values() if machine.id in event.machines]:
             self._strike(event, machine.id)
 
@@ -224,7 +226,13 @@ class Draft:
 
     def update(self, machine: Machine) -> None:
         """Replace a machine by its changed self."""
-        self.machines[machine.id] = machine
+        self._own_machines()[machine.id] = machine
+
+    def _own_machines(self) -> dict[MachineId, Machine]:
+        """Return the machines to write to; most decisions write to none and keep the same ones."""
+        if self._writable is None:
+            self.machines = self._writable = dict(self.machines)
+        return self._writable
 
     def pending(self, machine: MachineId) -> Iterator[Event]:
         """Yield the events that will happen to a machine and have not started."""

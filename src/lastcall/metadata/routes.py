@@ -1,5 +1,7 @@
 """From a request's bytes to what it asks for: every check that needs nobody's identity (R2-R5)."""
 
+from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import parse_qsl, unquote
 
 import httptools
@@ -11,6 +13,8 @@ from lastcall.metadata.versions import INSTANCE_VERSIONS, NEWEST_VERSIONS
 from lastcall.wire.scheduledevents import VERSIONS as EVENTS_VERSIONS
 
 QUERY_FIELDS_MAX = 32
+KNOWN_URLS_MAX = 4096
+KNOWN_URL_BYTES_MAX = 256
 WAIT, INCARNATION, TIMEOUT = "wait_for_change", "last_incarnation", "timeout_sec"
 
 # R17: the preview did not insist on the header.
@@ -103,7 +107,17 @@ def parse_wish(request: Request, options: Options) -> Wish:
     return ReadEvents(Target(version, place.selector), _hanging(query, options))
 
 
-def _parse_url(url: bytes) -> tuple[_Place, dict[str, str], int]:
+def _parse_url(url: bytes) -> tuple[_Place, Mapping[str, str], int]:
+    # A guest asks for the same few things all its life, and short of an attack they are short.
+    return _known_url(url) if len(url) <= KNOWN_URL_BYTES_MAX else _read_url(url)
+
+
+@lru_cache(KNOWN_URLS_MAX)
+def _known_url(url: bytes) -> tuple[_Place, Mapping[str, str], int]:
+    return _read_url(url)
+
+
+def _read_url(url: bytes) -> tuple[_Place, Mapping[str, str], int]:
     try:
         parsed = httptools.parse_url(url)
         fields = parse_qsl(
@@ -130,7 +144,7 @@ def _place(path: str) -> _Place:
     return _Place(selector, segments[1].lower(), tuple(unquote(part) for part in segments[2:]))
 
 
-def _is_preview(place: _Place, query: dict[str, str]) -> bool:
+def _is_preview(place: _Place, query: Mapping[str, str]) -> bool:
     is_events = place.endpoint == "scheduledevents"
     return is_events and query.get("api-version") == HEADERLESS_VERSION
 
@@ -152,7 +166,7 @@ def _refuse_verb(verb: str, place: _Place) -> None:
         )
 
 
-def _version(query: dict[str, str], known: tuple[str, ...]) -> str:
+def _version(query: Mapping[str, str], known: tuple[str, ...]) -> str:
     version = query.get("api-version", "")
     if version not in known:
         raise RefusedError(
@@ -164,14 +178,14 @@ def _version(query: dict[str, str], known: tuple[str, ...]) -> str:
     return version
 
 
-def _wants_text(query: dict[str, str]) -> bool:
+def _wants_text(query: Mapping[str, str]) -> bool:
     wanted = query.get("format", "json").lower()
     if wanted not in ("json", "text"):
         raise RefusedError(400, "Bad request. The format is json or text")
     return wanted == "text"
 
 
-def _hanging(query: dict[str, str], options: Options) -> Hanging | None:
+def _hanging(query: Mapping[str, str], options: Options) -> Hanging | None:
     wanted = query.get(WAIT, "false").lower()
     if wanted not in ("true", "false"):
         raise RefusedError(400, f"Bad request. {WAIT} is true or false")
@@ -186,7 +200,7 @@ def _hanging(query: dict[str, str], options: Options) -> Hanging | None:
     return Hanging(incarnation, timeout_s)
 
 
-def _number(query: dict[str, str], name: str) -> int:
+def _number(query: Mapping[str, str], name: str) -> int:
     value = query[name]
     if not (value.isascii() and value.isdigit() and len(value) <= 18):
         raise RefusedError(400, f"Bad request. {name} is a whole number")

@@ -106,26 +106,26 @@ SELECT body FROM ended_events ORDER BY seq DESC LIMIT ?;
 INSERT OR IGNORE INTO ended_events (id, scope_id, ended_at, body) VALUES (?, ?, ?, ?);
 
 -- name: last_history
-SELECT seq FROM sqlite_sequence WHERE name = 'history';
+SELECT MAX(seq) FROM history;
 
 -- name: put_history
 INSERT INTO history (seq, scope_id, event_id, machine_id, body) VALUES (?, ?, ?, ?, ?);
 
 -- name: find_history
 SELECT seq, body FROM history
-WHERE seq > ?1 AND (?3 IS NULL OR machine_id = ?3)
+WHERE seq > ?1 AND (?3 IS NULL OR machine_id = ?3) AND (?4 IS NULL OR event_id = ?4)
 ORDER BY seq DESC LIMIT ?2;
 
 -- name: scope_history
 SELECT seq, body FROM history
 WHERE scope_id = ?4 AND seq > ?1 AND (?3 IS NULL OR machine_id = ?3)
+    AND (?5 IS NULL OR event_id = ?5)
 ORDER BY seq DESC LIMIT ?2;
 
--- name: event_history
-SELECT seq, body FROM history
-WHERE event_id = ?5 AND seq > ?1 AND (?3 IS NULL OR machine_id = ?3)
-    AND (?4 IS NULL OR scope_id = ?4)
-ORDER BY seq DESC LIMIT ?2;
+-- name: scope_of_event
+SELECT scope_id FROM events WHERE id = ?1
+UNION ALL SELECT scope_id FROM ended_events WHERE id = ?1
+LIMIT 1;
 
 -- name: recall
 SELECT value FROM remembered WHERE key = ?;

@@ -110,12 +110,13 @@ class SqliteShelf:
     def find_history(self, wanted: HistoryFilter) -> Sequence[Recorded]:
         """Return the newest lines that match, oldest first."""
         window = (wanted.after, wanted.limit, wanted.machine)
-        if wanted.event_id is not None:
-            found = self._all("event_history", *window, wanted.scope_id, wanted.event_id)
-        elif wanted.scope_id is not None:
-            found = self._all("scope_history", *window, wanted.scope_id)
+        scope_id: str | None = wanted.scope_id
+        if scope_id is None and wanted.event_id is not None:
+            (scope_id,) = self._one("scope_of_event", wanted.event_id) or (None,)
+        if scope_id is None:
+            found = self._all("find_history", *window, wanted.event_id)
         else:
-            found = self._all("find_history", *window)
+            found = self._all("scope_history", *window, scope_id, wanted.event_id)
         return [replace(rows.decode_recorded(body), seq=seq) for seq, body in reversed(found)]
 
     def due_scopes(self, now: datetime, limit: int) -> Sequence[ScopeId]:
@@ -174,7 +175,7 @@ class SqliteShelf:
 
     def _numbered(self, history: Sequence[Recorded]) -> Sequence[Recorded]:
         if self._history_seq is None:
-            self._history_seq = int((self._one("last_history") or (0,))[0])
+            self._history_seq = int(self._one("last_history")[0] or 0)
         first = self._history_seq + 1
         return [replace(line, seq=seq) for seq, line in enumerate(history, start=first)]
 

@@ -2,7 +2,7 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -47,8 +47,30 @@ def encode_document(document: Document, version: str) -> bytes:
     return msgspec.json.encode({"DocumentIncarnation": document.incarnation, "Events": events})
 
 
+class _StartRequest(msgspec.Struct, rename="pascal"):
+    event_id: Annotated[str, msgspec.Meta(pattern=rf"\A{GUID.pattern}\Z")]
+
+
+class _StartRequests(msgspec.Struct, rename="pascal"):
+    start_requests: Annotated[
+        list[_StartRequest], msgspec.Meta(min_length=1, max_length=START_REQUESTS_MAX)
+    ]
+
+
+_as_documented = msgspec.json.Decoder(_StartRequests).decode
+
+
 def parse_start_requests(body: bytes) -> tuple[EventId, ...]:
     """Return the events that a guest approves, each once, or refuse."""
+    try:
+        ids = [request.event_id.upper() for request in _as_documented(body).start_requests]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _parse_loosely(body)
+    return tuple(EventId(event_id) for event_id in dict.fromkeys(ids))
+
+
+def _parse_loosely(body: bytes) -> tuple[EventId, ...]:
+    """Read what is not quite as documented, or say in one sentence what is wrong with it."""
     try:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

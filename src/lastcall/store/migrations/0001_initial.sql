@@ -67,18 +67,18 @@ CREATE TABLE ended_events (
     id TEXT NOT NULL,
     ended_at INTEGER NOT NULL,
     body BLOB NOT NULL,
-    UNIQUE (scope_id, id)
+    UNIQUE (id)
 );
 CREATE INDEX ended_events_at ON ended_events (ended_at);
 
+-- Searched by scope only: an index over random event ids would cost a page per line.
 CREATE TABLE history (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    seq INTEGER PRIMARY KEY,
     scope_id TEXT NOT NULL,
     event_id TEXT,
     machine_id TEXT,
     body BLOB NOT NULL
 );
-CREATE INDEX history_event ON history (event_id) WHERE event_id IS NOT NULL;
 CREATE INDEX history_scope ON history (scope_id, seq);
 
 CREATE TABLE remembered (
