@@ -75,20 +75,20 @@ class Server:
             return json.loads(answer.read())
 
 
-def pinned(core: int) -> dict[str, Any]:
+def pinned(core: int | None) -> dict[str, Any]:
     """Return what makes a child process stay on one core, where there are two."""
-    if (os.cpu_count() or 1) < 2:
+    if core is None or (os.cpu_count() or 1) < 2:
         return {}
     return {"preexec_fn": lambda: os.sched_setaffinity(0, {core})}
 
 
 @contextlib.contextmanager
-def running(*flags: str) -> Iterator[Server]:
-    """Run a server on a folder of its own."""
+def running(*flags: str, core: int | None = None) -> Iterator[Server]:
+    """Run a server on a folder of its own, on one core if asked."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "lastcall", "up", "--state", folder]
         command += ["--portal", "127.0.0.1:0", "--metadata", "127.0.0.1:0", *flags]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **pinned(SERVER_CORE))
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **pinned(core))
         try:
             endpoints = Path(folder) / "endpoints.json"
             while not endpoints.exists():

@@ -10,6 +10,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 COMPATIBILITY = ROOT / "docs" / "compatibility.md"
 RULES = [f"R{number}" for number in range(1, 117)] + [f"D{number}" for number in range(1, 13)]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 ANSWERS = {"same", "differs", "not yet", "not ours"}
 
 
@@ -56,3 +61,11 @@ def test_every_rule_is_answered_and_shown_by_a_test_that_exists(rule):
 
 def test_no_rule_is_invented():
     assert set(_rows()) == set(RULES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file_that_exists(page):
+    for target in LINK.findall(page.read_text()):
+        path = target.partition("#")[0]
+        if path and "://" not in target and not target.startswith("mailto:"):
+            assert (page.parent / path).exists(), f"{page.name} links to {target}"

@@ -4,27 +4,33 @@ import asyncio
 import contextlib
 import ipaddress
 import os
+import resource
 import socket
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
+from typing import Final
 
 import uvicorn
 from starlette.applications import Starlette
 
-from lastcall.app.platform import Platform, Realism, World
+from lastcall.app.platform import CLOCK_KEY, Platform, Realism, World
 from lastcall.clock import SystemClock, VirtualClock
 from lastcall.drivers.simulated import Script, SimulatedDriver
 from lastcall.engine.model import Machine
 from lastcall.engine.policy import Policy
 from lastcall.ids import RandomIds
 from lastcall.metadata.addresses import address_of
+from lastcall.metadata.options import Options
 from lastcall.metadata.server import MetadataServer
-from lastcall.ports import Clock
+from lastcall.ports import Clock, HistoryFilter, Reader
 from lastcall.settings import Address, Settings
 from lastcall.statefolder import Endpoints, StateFolder
 from lastcall.store.sqlite import SqliteStore, StoreVersionError
 from lastcall.web.apps import Account, build_app
+
+# Open files that metadata connections leave to the portal, the store and everything else.
+FILES_RESERVED: Final = 256
 
 
 class StartError(Exception):
@@ -42,29 +48,46 @@ class _PortalServer(uvicorn.Server):
 @contextlib.asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[Endpoints]:
     """Run a server on its state folder; ready when entered, stopped when left."""
-    _refuse_exposure(settings.portal)
+    _refuse_exposure(settings)
+    options = Options(connections_max=connections_allowed(_open_files_raised()))
     with StateFolder(settings.state) as folder, _bound(settings.portal, "--portal") as portal:
-        store = _open_store(folder)
-        platform = await _platform(settings, store)
-        await platform.start()
-        metadata = MetadataServer(platform)
-        try:
-            host, port = await _listen(metadata, settings.metadata)
-            endpoints = Endpoints(
-                portal=_url(*portal.getsockname()[:2]),
-                metadata=_url(host, port),
-                subscription=settings.subscription,
-                tenant=settings.tenant,
-                pid=os.getpid(),
-            )
-            account = Account(subscription=settings.subscription, tenant=settings.tenant)
-            app = build_app(platform, account, metadata_url=_locator(metadata, host, port))
-            async with _serving(app, portal):
-                folder.publish(endpoints)
-                yield endpoints
-        finally:
-            await metadata.stop()
-            await platform.stop()
+        async with _opened(folder) as store:
+            platform = await _platform(settings, store)
+            await platform.start()
+            metadata = MetadataServer(platform, options)
+            try:
+                host, port = await _listen(metadata, settings.metadata)
+                endpoints = Endpoints(
+                    portal=_url(*portal.getsockname()[:2]),
+                    metadata=_url(host, port),
+                    subscription=settings.subscription,
+                    tenant=settings.tenant,
+                    pid=os.getpid(),
+                )
+                account = Account(subscription=settings.subscription, tenant=settings.tenant)
+                app = build_app(platform, account, metadata_url=_locator(metadata, host, port))
+                async with _serving(app, portal):
+                    folder.publish(endpoints)
+                    yield endpoints
+            finally:
+                await metadata.stop()
+                await platform.stop()
+
+
+def connections_allowed(open_files: int) -> int:
+    """Return how many metadata connections there may be with so many open files."""
+    most = Options().connections_max
+    if open_files == resource.RLIM_INFINITY:
+        return most
+    return min(most, max(open_files - FILES_RESERVED, open_files // 2))
+
+
+def _open_files_raised() -> int:
+    """Allow this process as many open files as it may have, and return how many that is."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):  # Some systems promise more than they give.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 async def _platform(settings: Settings, store: SqliteStore) -> Platform:
@@ -83,12 +106,27 @@ async def _platform(settings: Settings, store: SqliteStore) -> Platform:
 
 
 async def _resumed(store: SqliteStore, now: datetime) -> datetime:
-    """Return where a virtual clock stood; it never runs backwards, not even across a restart."""
-    remembered = await store.read(lambda reader: reader.recall("clock"))
-    start = now.replace(microsecond=0)
-    if remembered is None:
-        return start
-    return max(start, datetime.fromisoformat(remembered).astimezone(UTC))
+    """Return where a virtual clock stood: it stands still while nobody runs it.
+
+    A real clock may have written to the folder since, so it is not behind what is recorded.
+    """
+
+    def last(reader: Reader) -> list[datetime]:
+        remembered = reader.recall(CLOCK_KEY)
+        lines = reader.history(HistoryFilter(limit=1))
+        stood = [] if remembered is None else [datetime.fromisoformat(remembered).astimezone(UTC)]
+        return stood + [line.at for line in lines]
+
+    return max(await store.read(last), default=now.replace(microsecond=0))
+
+
+@contextlib.asynccontextmanager
+async def _opened(folder: StateFolder) -> AsyncIterator[SqliteStore]:
+    store = _open_store(folder)
+    try:
+        yield store
+    finally:
+        await store.close()  # The platform has done so, unless it never started.
 
 
 def _open_store(folder: StateFolder) -> SqliteStore:
@@ -100,16 +138,26 @@ def _open_store(folder: StateFolder) -> SqliteStore:
         raise StartError(f"The store {folder.database} cannot be opened: {trouble}.") from trouble
 
 
-def _refuse_exposure(portal: Address) -> None:
-    """Plain http without sign-in stays on this machine."""
-    with contextlib.suppress(ValueError):
-        if ipaddress.ip_address(portal.host).is_loopback:
-            return
-    if portal.host != "localhost":
+def _refuse_exposure(settings: Settings) -> None:
+    """Keep on this machine what cannot tell who is asking."""
+    if not _is_loopback(settings.portal, "--portal"):
         raise StartError(
-            f"--portal {portal.host}:{portal.port} is not a loopback address; the portal speaks"
+            f"--portal {settings.portal} is not a loopback address; the portal speaks"
             " plain http without sign-in and is only served to this machine."
         )
+    if not (settings.expose_metadata or _is_loopback(settings.metadata, "--metadata")):
+        raise StartError(
+            f"--metadata {settings.metadata} is not a loopback address, and whoever reaches it can"
+            " speak for any machine by /vm/NAME; add --expose-metadata if that is meant."
+        )
+
+
+def _is_loopback(address: Address, flag: str) -> bool:
+    try:
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    except OSError as trouble:
+        raise _cannot_listen(address, flag, trouble) from trouble
+    return all(ipaddress.ip_address(place[0]).is_loopback for *_, place in found)
 
 
 @contextlib.contextmanager
@@ -128,9 +176,8 @@ def _bound(address: Address, flag: str) -> Iterator[socket.socket]:
 
 
 def _cannot_listen(address: Address, flag: str, trouble: OSError) -> StartError:
-    reason = os.strerror(trouble.errno) if trouble.errno else str(trouble)
     return StartError(
-        f"Cannot listen on {address.host}:{address.port}: {reason}."
+        f"Cannot listen on {address}: {trouble.strerror or trouble}."
         f" Choose another with {flag} HOST:PORT (port 0 picks a free one)."
     )
 
@@ -152,7 +199,6 @@ async def _serving(app: Starlette, listener: socket.socket) -> AsyncIterator[Non
         server_header=False,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=2,
-        limit_concurrency=2_000,
     )
     server = _PortalServer(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))

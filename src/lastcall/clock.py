@@ -6,8 +6,6 @@ from datetime import UTC, datetime, timedelta
 class SystemClock:
     """The machine's own clock."""
 
-    is_virtual = False
-
     def now(self) -> datetime:
         """Return the current time, aware, in UTC."""
         return datetime.now(UTC)
@@ -15,8 +13,6 @@ class SystemClock:
 
 class VirtualClock:
     """A clock that stands still until it is told to move."""
-
-    is_virtual = True
 
     def __init__(self, start: datetime | None = None) -> None:
         self._now = start or datetime.now(UTC).replace(microsecond=0)

@@ -128,8 +128,12 @@ class Reader(Protocol):
         """Return which of these events the scope had and has no more."""
         ...
 
-    def ended_events(self, limit: int) -> Sequence[Ended]:
-        """Return the events that ended last, newest first."""
+    def ended_event(self, event_id: EventId) -> Ended | None:
+        """Return an event that some scope had and has no more, None where there is none."""
+        ...
+
+    def ended_events(self, limit: int, skip: int = 0) -> Sequence[Ended]:
+        """Return the events that ended last, newest first, without the first `skip`."""
         ...
 
     def history(self, wanted: HistoryFilter) -> Sequence[Recorded]:
@@ -192,6 +196,10 @@ class Transaction(Reader, Protocol):
         """Give an effect back, to be claimed again from `until` on."""
         ...
 
+    def forget_effect(self, effect: Effect) -> None:
+        """Remove an effect that cannot be performed."""
+        ...
+
     def remember(self, key: str, value: str) -> None:
         """Keep a small thing about the platform itself."""
         ...
@@ -202,12 +210,16 @@ class Transaction(Reader, Protocol):
 
 
 class Commit(Struct, frozen=True, kw_only=True):
-    """What a committed change means to readers; told in the order of the commits."""
+    """What a committed change means to readers; told in the order of the commits.
+
+    `trouble` says why nothing could be committed, and then nothing has changed.
+    """
 
     scopes: tuple[Scope, ...] = ()
     forgotten: tuple[ScopeId, ...] = ()
     history: tuple[Recorded, ...] = ()
     next_due: datetime | None = None
+    trouble: str = ""
 
 
 class Store(Protocol):

@@ -15,6 +15,9 @@ class Address:
     host: str
     port: int
 
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
     @classmethod
     def parse(cls, text: str) -> "Address":
         """Read HOST:PORT; raise `ValueError` with one sentence."""
@@ -31,6 +34,7 @@ class Settings:
     state: Path
     portal: Address = Address("127.0.0.1", 7080)
     metadata: Address = Address("127.0.0.1", 7169)
+    expose_metadata: bool = False
     clock: Literal["real", "virtual"] = "real"
     pace: float = 1.0
     always_notify: bool = False

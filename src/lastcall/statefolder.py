@@ -11,6 +11,8 @@ import msgspec
 DATABASE: Final = "lastcall.db"
 ENDPOINTS: Final = "endpoints.json"
 LOCK: Final = "lock"
+PRIVATE: Final = 0o600
+FOR_OTHERS: Final = 0o077
 
 
 class StateFolderError(Exception):
@@ -44,7 +46,7 @@ class StateFolder:
     def __enter__(self) -> Self:
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
         except OSError as trouble:
             raise StateFolderError(
                 f"The state folder {self.path} cannot be written: {trouble.strerror}."
@@ -68,11 +70,21 @@ class StateFolder:
             os.pwrite(self._lock, str(os.getpid()).encode(), 0)
             # What a server that was killed left behind must not be taken for this one's.
             (self.path / ENDPOINTS).unlink(missing_ok=True)
+            self._keep_private()
         except OSError as trouble:
             os.close(self._lock)
             raise StateFolderError(
                 f"The state folder {self.path} cannot be written: {trouble.strerror}."
             ) from trouble
+
+    def _keep_private(self) -> None:
+        """Make the store readable by nobody else: it has the passwords of models in it."""
+        os.close(os.open(self.database, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+        # SQLite gives its other files the mode of the first; these are left of a server that died.
+        for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm"):
+            file = self.path / name
+            if file.exists() and file.stat().st_mode & FOR_OTHERS:
+                file.chmod(PRIVATE)
 
     def publish(self, endpoints: Endpoints) -> None:
         """Write endpoints.json, whole or not at all."""

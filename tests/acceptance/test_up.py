@@ -139,6 +139,32 @@ def test_a_portal_that_others_could_reach_is_refused(tmp_path):
     assert "loopback" in refused(start(tmp_path, "--portal", "0.0.0.0:0"))
 
 
+def test_metadata_that_others_could_reach_is_refused_unless_it_is_meant(tmp_path):
+    everywhere = ("--metadata", "0.0.0.0:0")
+    assert "--expose-metadata" in refused(start(tmp_path, *everywhere))
+    with up(tmp_path, *everywhere, "--expose-metadata") as where:
+        assert where["metadata"].startswith("http://0.0.0.0:")
+
+
+def test_a_crowd_of_silent_guests_does_not_shut_out_the_portal(tmp_path):
+    few = ("sh", "-c", 'ulimit -n 400 && exec "$@"', "sh")
+    process = start(tmp_path, command=few)
+    guests = []
+    try:
+        where = ready(process, tmp_path)
+        host, port = where["metadata"].removeprefix("http://").split(":")
+        for _ in range(450):
+            guests.append(socket.create_connection((host, int(port)), timeout=PATIENCE_S))
+        with contextlib.suppress(ConnectionResetError):
+            guests[-1].recv(1)  # The last one is told so, or dropped: all have been let in before.
+        assert fetch(f"{where['portal']}/healthz")[0] == 200
+        assert fetch(f"{where['portal']}/readyz")[0] == 200
+    finally:
+        for guest in guests:
+            guest.close()
+        end(process)
+
+
 def test_wrong_flags_are_exit_code_2(tmp_path):
     for wrong in (("--nonsense",), ("--clock", "broken"), ("--pace", "-1"), ("--portal", "x")):
         done = lastcall("up", *wrong, state=tmp_path)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from lastcall.app.platform import Platform, Realism, World
-from lastcall.clock import SystemClock
+from lastcall.clock import SystemClock, VirtualClock
 from lastcall.drivers.simulated import Script, SimulatedDriver
 from lastcall.engine.errors import OperationNotAllowedError
 from lastcall.engine.limits import FIRST_CALL_DELAY_MAX, IDLE_AFTER, NOTICE_MIN
@@ -231,3 +231,78 @@ async def test_stopping_works_in_whatever_state_the_loop_is():
         for _ in range(naps):
             await asyncio.sleep(0)
         await asyncio.wait_for(fleet.platform.stop(), 1)
+
+
+async def test_a_read_that_is_not_written_down_yet_counts():
+    async with Fleet() as fleet:
+        await fleet.write(2)
+        await fleet.watch()
+        fleet.clock.advance(IDLE_AFTER - 30 * SECOND)
+        fleet.platform.directory.scope_of(fleet.vm_id("web_0")).touched = True
+        fleet.clock.advance(30 * SECOND)
+        await fleet.platform._reconciler.reconcile()
+        operation = await fleet.delete("1")
+
+        assert await fleet.status(operation) == "InProgress"
+        assert [event.resources for event in fleet.document().events] == [("web_1",)]
+
+
+async def test_moving_the_clock_from_several_sides_moves_it_by_all_of_them():
+    async with Fleet() as fleet:
+        await fleet.write(1)
+        await asyncio.gather(*(fleet.platform.advance(MINUTE) for _ in range(6)))
+
+        assert fleet.clock.now() == NOON + 6 * MINUTE
+
+
+async def test_the_clock_is_on_disk_before_it_moves():
+    async with Fleet() as fleet:
+        await fleet.write(1)
+        await fleet.watch()
+        await fleet.announce(EventType.FREEZE, "web_0")
+        seen = []
+
+        class Noting(VirtualClock):
+            def move_to(self, instant):
+                seen.append((instant, fleet.store._shelf.recall("clock")))
+                super().move_to(instant)
+
+        fleet.platform.clock = Noting(fleet.clock.now())
+        await fleet.platform.advance(20 * MINUTE)
+
+        assert len(seen) > 1
+        assert all(instant.isoformat() == remembered for instant, remembered in seen)
+
+
+class FullStore(MemoryStore):
+    """A store whose disk is full once `is_full` is set."""
+
+    is_full = False
+
+    def run(self, work):
+        if self.is_full:
+            raise StoreUnavailableError("disk is full")
+        return super().run(work)
+
+
+async def test_stopping_on_a_full_disk_works_and_a_mark_is_kept_for_later():
+    store = FullStore()
+    async with Fleet(store=store) as fleet:
+        await fleet.write(1)
+        await fleet.watch()
+        published = fleet.platform.directory.scope_of(fleet.vm_id("web_0"))
+        published.touched = store.is_full = True
+
+        with pytest.raises(StoreUnavailableError):
+            await fleet.platform._flush_watched()
+
+        assert published.touched
+
+
+async def test_trouble_with_the_store_shows_until_a_commit_succeeds():
+    async with Fleet() as fleet:
+        fleet.platform._observe(Commit(trouble="disk is full"))
+        assert fleet.platform.trouble == "disk is full"
+        await fleet.write(1)
+
+        assert fleet.platform.trouble == ""

@@ -6,16 +6,28 @@ from itertools import pairwise
 import pytest
 
 from lastcall.app import events, scale_sets
+from lastcall.app.platform import Platform, World
 from lastcall.app.reconcile import retry_delay
-from lastcall.drivers.simulated import Script
+from lastcall.drivers.simulated import Script, SimulatedDriver
 from lastcall.engine.errors import (
     EventNotFoundError,
     InstanceNotFoundError,
     OperationNotAllowedError,
 )
 from lastcall.engine.limits import RETRY_DELAY_MAX
-from lastcall.engine.model import Action, EventType, Model, Power, Protection, ScopeKind
+from lastcall.engine.model import (
+    Action,
+    EventType,
+    Model,
+    Power,
+    Protection,
+    Provisioning,
+    ScopeKind,
+)
+from lastcall.engine.policy import Policy
 from lastcall.engine.scale_sets import Traits
+from lastcall.ids import RandomIds
+from lastcall.ports import Pending
 
 from .builders import HELD, MINUTE, NOON, NOTICE, SECOND, Fleet
 
@@ -206,3 +218,64 @@ async def test_a_scope_that_went_before_its_mark_was_written_is_passed_over():
 
         await fleet.platform.watch(published)
         assert list(fleet.platform.directory.scopes()) == []
+
+
+class BadDriver(SimulatedDriver):
+    """Fails in ways that no driver should, for one machine."""
+
+    def __init__(self, misbehave) -> None:
+        super().__init__()
+        self.misbehave = misbehave
+
+    async def perform(self, order, now):
+        if order.machine.name == "web_0":
+            return await self.misbehave(now)
+        return await super().perform(order, now)
+
+
+async def breaks(_now):
+    raise ValueError("a bug")
+
+
+async def asks_in_the_past(now):
+    return Pending(now)
+
+
+@pytest.mark.parametrize(
+    ("misbehave", "says"),
+    [(breaks, "ValueError in the driver"), (asks_in_the_past, "asked again in the past")],
+)
+async def test_a_bad_driver_costs_its_own_machine_time_and_no_other(misbehave, says):
+    fleet = Fleet()
+    world = World(
+        store=fleet.store, driver=BadDriver(misbehave), clock=fleet.clock, ids=RandomIds(1)
+    )
+    fleet.platform = Platform(world, Policy())
+    async with fleet:
+        await fleet.write(2)
+
+        states = {name: m.provisioning for name, m in (await fleet.machines()).items()}
+        assert states == {"web_0": Provisioning.CREATING, "web_1": Provisioning.SUCCEEDED}
+        assert any(says in text for text in await fleet.history())
+
+
+async def test_an_effect_whose_machine_is_not_there_is_dropped():
+    async with Fleet(Script(delays={Action.CREATE: MINUTE})) as fleet:
+        await fleet.write(1)
+        scope_id = (await fleet.scale_set()).groups[0].scope_id
+        await fleet.platform.transact(lambda tx, _moment: tx.forget_scope(scope_id))
+        await fleet.advance(2 * MINUTE)
+
+        assert await fleet.platform.read(lambda reader: reader.next_due()) is None
+
+
+async def test_why_a_deletion_takes_so_long_is_in_the_history():
+    stuck = Script(refusal=lambda o: "disk busy" if o.perform.action is Action.DELETE else "")
+    async with Fleet(stuck) as fleet:
+        await fleet.write(1)
+        operation = await fleet.delete("0", force=True)
+        await fleet.advance(MINUTE)
+
+        assert await fleet.status(operation) == "InProgress"
+        told = [text for text in await fleet.history() if "disk busy" in text]
+        assert told == ["web_0: delete is tried again: disk busy"]

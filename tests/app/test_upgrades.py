@@ -148,3 +148,41 @@ async def test_a_rolling_upgrade_of_an_empty_set_ends_at_once():
         written = await fleet.write(None, replace(ROLLING, notice=NOTICE), changes=True)
 
         assert await fleet.status(written.operation) == "Succeeded"
+
+
+async def test_a_rolling_upgrade_ends_when_the_mode_is_changed_to_manual():
+    async with Fleet(SLOW) as fleet:
+        await fleet.write(3, ROLLING)
+        rolling = await fleet.write(None, replace(ROLLING, notice=NOTICE), changes=True)
+        manual = Traits(upgrade_mode=UpgradeMode.MANUAL, notice=2 * NOTICE)
+        await fleet.write(None, manual, changes=True)
+        await fleet.advance(5 * MINUTE)
+
+        assert sorted(await versions(fleet)) == [1, 1, 2]
+        assert (await fleet.operation(rolling.operation)).failure.code == "OperationPreempted"
+
+
+async def test_an_upgrade_applies_the_model_of_when_it_was_asked_for():
+    async with Fleet(SLOW) as fleet:
+        await fleet.write(1)
+        await fleet.write(None, Traits(notice=2 * NOTICE), changes=True)
+        await fleet.act(Action.UPDATE, "0")
+        await fleet.write(None, Traits(notice=3 * NOTICE), changes=True)
+        await fleet.advance(MINUTE)
+
+        assert (await fleet.machines())["web_0"].model.notice == 2 * NOTICE
+
+
+async def test_only_the_newest_write_decides_how_the_set_is():
+    slow = Script(
+        delays={Action.CREATE: MINUTE},
+        refusal=lambda o: "no luck" if o.perform.action is Action.RESTART else "",
+    )
+    async with Fleet(slow) as fleet:
+        await fleet.write(1)
+        restarted = await fleet.act(Action.RESTART, "0")
+        assert await fleet.status(restarted) == "Failed"
+        assert (await fleet.scale_set()).provisioning is Provisioning.CREATING
+        await fleet.advance(MINUTE)
+
+        assert (await fleet.scale_set()).provisioning is Provisioning.SUCCEEDED

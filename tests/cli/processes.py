@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,10 @@ def until(condition: Callable[[], Any], what: str) -> Any:
     raise AssertionError(f"waited in vain for {what}")
 
 
-def start(state: Path, *flags: str) -> subprocess.Popen[str]:
-    """Start a server without waiting for it."""
+def start(state: Path, *flags: str, command: Sequence[str] = ()) -> subprocess.Popen[str]:
+    """Start a server without waiting for it; `command` is what starts it, if not we ourselves."""
     return subprocess.Popen(
-        [*LASTCALL, "up", "--state", str(state), *ANY_PORTS, *flags],
+        [*command, *LASTCALL, "up", "--state", str(state), *ANY_PORTS, *flags],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -316,15 +316,24 @@ async def test_a_claim_that_was_never_reported_runs_out(store):
     assert len(await claim(store, NOON + LEASE)) == 1
 
 
-async def test_an_effect_that_is_given_back_waits_and_counts_its_attempts(store):
+async def test_an_effect_that_is_given_back_waits_and_keeps_its_count(store):
+    await store.transact(recorded(a_step_with_effects(("E", "web_0"))))
+    (effect,) = await claim(store)
+    again = replace(effect, attempts=3)
+
+    await store.transact(lambda tx: tx.defer_effect(again, NOON + 5 * SECOND))
+
+    assert await claim(store, NOON + 4 * SECOND) == []
+    assert await claim(store, NOON + 5 * SECOND) == [again]
+
+
+async def test_an_effect_can_be_forgotten(store):
     await store.transact(recorded(a_step_with_effects(("E", "web_0"))))
     (effect,) = await claim(store)
 
-    await store.transact(lambda tx: tx.defer_effect(effect, NOON + 5 * SECOND))
+    await store.transact(lambda tx: tx.forget_effect(effect))
 
-    assert await claim(store, NOON + 4 * SECOND) == []
-    (again,) = await claim(store, NOON + 5 * SECOND)
-    assert again == replace(effect, attempts=1)
+    assert await claim(store, NOON + 2 * LEASE) == []
 
 
 async def test_an_effect_that_is_no_longer_wanted_is_not_given_back(store):
@@ -434,6 +443,39 @@ async def test_the_events_that_ended_last_come_first(store):
 
     found = await store.read(lambda r: r.ended_events(2))
     assert [ended.event.id for ended in found] == ["B", "A"]
+    found = await store.read(lambda r: r.ended_events(2, skip=1))
+    assert [ended.event.id for ended in found] == ["A", "C"]
+    assert list(await store.read(lambda r: r.ended_events(2, skip=3))) == []
+
+
+async def test_an_ended_event_is_found_by_its_id_even_before_its_commit(store):
+    scope = a_scope(machines=[a_machine()], events=[an_event("A"), an_event("B")])
+    await store.transact(recorded(created(scope)))
+    before = await store.transact(lambda tx: tx.scope(scope.id))
+    over = replace(before.events["A"], status=Status.COMPLETED)
+    left = {EventId("B"): before.events["B"]}
+
+    def work(tx):
+        tx.record(Step(before=before, scope=replace(before, events=left), ended=(over,)), NOON)
+        return tx.ended_event(EventId("A"))
+
+    # The second is decided on top of the first, and may be committed together with it.
+    seen = await asyncio.gather(
+        store.transact(work), store.transact(lambda tx: tx.ended_event(EventId("A")))
+    )
+    seen.append(await store.read(lambda r: r.ended_event(EventId("A"))))
+
+    assert [(ended.event, ended.scope_id, ended.resources) for ended in seen] == [
+        (over, scope.id, ("web_0",))
+    ] * 3
+    assert await store.read(lambda r: r.ended_event(EventId("B"))) is None
+
+
+async def test_a_store_may_be_closed_twice(store):
+    await store.transact(recorded(created(a_scope())))
+
+    await store.close()
+    await store.close()
 
 
 # History

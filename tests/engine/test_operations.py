@@ -55,9 +55,7 @@ def test_one_failure_fails_it_and_the_first_is_told():
     assert after.failure == FIRST
 
 
-@pytest.mark.parametrize(
-    "status", [OperationStatus.SUCCEEDED, OperationStatus.FAILED, OperationStatus.CANCELLED]
-)
+@pytest.mark.parametrize("status", [OperationStatus.SUCCEEDED, OperationStatus.FAILED])
 def test_nothing_more_happens_to_one_that_is_over(status):
     over = replace(an_operation(1), status=status, ended_at=NOON)
 

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from lastcall.engine.errors import InvalidParameterError
-from lastcall.engine.model import MachineId, Model, ScopeId
+from lastcall.engine.errors import ConflictError, InvalidParameterError
+from lastcall.engine.model import MachineId, Model, Provisioning, ScopeId
 from lastcall.engine.placement import Birth, base_36, place, refuse_capacity
 from lastcall.engine.scale_sets import Group, Orchestration, Traits
 
@@ -164,3 +164,34 @@ def test_a_capacity_that_does_not_fit_is_refused(traits, capacity):
         refuse_capacity(traits, capacity)
 
     assert refusal.value.target == "sku.capacity"
+
+
+def leaving(count, scope="scope-0"):
+    gone = Provisioning.DELETING
+    return [
+        (ScopeId(scope), a_machine(f"old_{n}", provisioning=gone, ordinal=n)) for n in range(count)
+    ]
+
+
+def test_instances_on_their_way_out_make_room_in_a_single_group():
+    scale_set = a_scale_set(groups=(Group(ScopeId("scope-0")),))
+
+    after = placed(scale_set, 100, present=leaving(100), first=100)
+
+    assert {scope_id for scope_id, _ in after.machines} == {"scope-0"}
+
+
+def test_but_only_so_much():
+    scale_set = a_scale_set(groups=(Group(ScopeId("scope-0")),))
+
+    with pytest.raises(ConflictError, match="wait until some of them are gone"):
+        placed(scale_set, 1, present=leaving(200), first=200)
+
+
+def test_where_there_may_be_several_groups_they_stay_small():
+    several = Traits(single_placement_group=False)
+    scale_set = a_scale_set(traits=several, groups=(Group(ScopeId("scope-0")),))
+
+    after = placed(scale_set, 1, present=leaving(100), first=100)
+
+    assert [scope_id for scope_id, _ in after.machines] == ["scope-100"]

@@ -5,11 +5,13 @@ from datetime import timedelta
 import pytest
 
 from lastcall.engine.errors import (
+    ConflictError,
     EventNotFoundError,
     IllegalTransitionError,
     InstanceNotFoundError,
     InvalidParameterError,
 )
+from lastcall.engine.limits import EVENTS_PER_SCOPE_MAX
 from lastcall.engine.model import Power, Provisioning, Source, Status
 from lastcall.engine.policy import Policy
 
@@ -278,3 +280,12 @@ def test_a_note_about_several_machines_names_none():
     story.announce(REDEPLOY, "vm_0", "vm_1")
 
     assert story.step.notes[0].machine is None
+
+
+def test_a_scope_bears_only_so_many_events():
+    story = Story(a_scope(a_machine()))
+    for number in range(EVENTS_PER_SCOPE_MAX):
+        story.announce(FREEZE, "vm_0", event_id=f"E{number}")
+
+    with pytest.raises(ConflictError, match="1000 events already"):
+        story.announce(FREEZE, "vm_0", event_id="more")

@@ -2,7 +2,11 @@
 
 import pytest
 
-from lastcall.engine.errors import InvalidParameterError, OperationNotAllowedError
+from lastcall.engine.errors import (
+    ConflictError,
+    InvalidParameterError,
+    OperationNotAllowedError,
+)
 from lastcall.engine.model import Power, Provisioning, Source, Status
 
 from .builders import NOON, PREEMPT, SECOND, SPOT, SPOT_DELETE, Story, a_machine, a_scope
@@ -82,3 +86,13 @@ def test_a_withdrawn_eviction_leaves_the_machine_as_it_was():
 
     assert story.scope.machines == before
     assert story.performed == []
+
+
+@pytest.mark.parametrize("has_started", [True, False])
+def test_a_machine_that_is_being_evicted_is_not_evicted_again(has_started):
+    story = Story(a_scope(a_machine(model=SPOT)))
+    story.announce(PREEMPT, "vm_0", event_id="E", has_started=has_started)
+
+    with pytest.raises(ConflictError, match="being evicted already: event E"):
+        story.announce(PREEMPT, "vm_0", event_id="F")
+    assert [event.id for event in story.document.events] == ["E"]

@@ -3,7 +3,7 @@
 import pytest
 
 from lastcall.engine.errors import InstanceNotFoundError, OperationNotAllowedError
-from lastcall.engine.facts import MachinesAdded, Protected
+from lastcall.engine.facts import ActionDelayed, MachinesAdded, Protected
 from lastcall.engine.model import (
     Action,
     EventId,
@@ -197,19 +197,42 @@ def test_a_machine_that_was_deallocated_meanwhile_is_not_started_by_a_restart():
 def test_an_update_applies_the_latest_model_and_boots_nothing():
     latest = Model(version=4, notice=9 * MINUTE)
     story = Story()
-    story.request(Action.UPDATE, "vm_0")
+    story.request(Action.UPDATE, "vm_0", model=latest)
 
-    story.done("A", "vm_0", model=latest, number=4)
+    story.done("A", "vm_0", number=4)
 
     assert story.machine("vm_0").model == latest
     assert story.machine("vm_0").booted == 1
+
+
+def test_of_two_updates_the_later_request_wins():
+    story = Story()
+    story.request(Action.UPDATE, "vm_0", ids="A", model=Model(version=2))
+    story.request(Action.UPDATE, "vm_0", ids="B", model=Model(version=3))
+
+    story.done("B", "vm_0")
+    story.done("A", "vm_0")
+
+    assert story.machine("vm_0").model.version == 3
+
+
+def test_trouble_is_told_and_changes_nothing():
+    story = Story()
+    story.request(Action.START, "vm_0")
+    before = story.scope
+
+    story.learn(ActionDelayed(event_id=EventId("A"), machine=MachineId("vm_0"), reason="no luck"))
+    story.learn(ActionDelayed(event_id=EventId("X"), machine=MachineId("vm_0"), reason="no luck"))
+
+    assert story.history == ["delayed"]
+    assert story.scope == before
 
 
 def test_a_start_boots_and_applies_no_model():
     story = Story()
     story.request(Action.START, "vm_0")
 
-    story.done("A", "vm_0", model=Model(version=4), number=4)
+    story.done("A", "vm_0", number=4)
 
     assert story.machine("vm_0").model.version == 1
     assert story.machine("vm_0").booted == 4

@@ -336,6 +336,19 @@ async def test_too_many_connections_are_refused_until_one_goes():
             await asyncio.sleep(0.001)
 
 
+async def test_a_crowd_that_is_too_large_to_be_told_so_is_dropped():
+    async with running(Options(connections_max=1, refusals_max=1)) as stage:
+        await stage.machines("web_0")
+        first, second = await stage.connect(), await stage.connect()
+        assert (await second.answer()).status == 503
+        crowd = [await stage.connect() for _ in range(5)]
+
+        for client in crowd:
+            with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
+                await client.answer()
+        assert (await first.ask(a_request())).status == 200
+
+
 async def test_a_server_that_stops_finishes_what_it_has_answered(stage):
     client = await stage.connect()
     assert (await client.ask(a_request())).status == 200

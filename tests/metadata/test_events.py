@@ -8,7 +8,6 @@ import pytest
 from lastcall.app.platform import Realism
 from lastcall.engine.limits import METADATA_REQUESTS_PER_SECOND
 from lastcall.engine.model import Status
-from lastcall.metadata.options import Options
 from lastcall.ports import StoreUnavailableError
 from lastcall.store.memory import MemoryStore
 from lastcall.wire.scheduledevents import VERSIONS
@@ -224,18 +223,6 @@ async def test_realism_limits_the_rate_of_each_machine():
         assert statuses[:METADATA_REQUESTS_PER_SECOND] == [200] * METADATA_REQUESTS_PER_SECOND
         assert 429 in statuses
         assert (await stage.ask(a_request(), second)).status == 200
-
-
-async def test_realism_that_begins_later_counts_known_requests_too():
-    async with running(Options(sweep_s=0.01)) as stage:
-        await stage.machines("web_0")
-        client = await stage.connect()
-        for _ in range(3):
-            await client.ask(a_request())
-        stage.platform.realism = Realism(rate_limit=True)
-
-        while (await client.ask(a_request())).status == 200:
-            await asyncio.sleep(0.001)
 
 
 async def test_without_realism_nobody_counts(stage):

@@ -92,17 +92,6 @@ async def test_no_header_changes_who_is_asking(stage):
     assert answer.body == b"web_0"
 
 
-async def test_a_listener_of_its_own_speaks_for_one_machine_only(stage):
-    _, second = await stage.machines("web_0", "web_1")
-    listener = socket.create_server((LOCALHOST, 0))
-    server = await stage.server.listen(listener, second.ordinal)
-    own = Stage(stage.platform, stage.server, listener.getsockname()[1])
-
-    assert await name(own) == "web_1"
-    assert await name(own, f"/vm/web_0{NAME}") == "404"
-    server.close()
-
-
 async def test_on_any_other_host_there_is_just_that_address(stage):
     await stage.machines("web_0")
     server = MetadataServer(stage.platform)

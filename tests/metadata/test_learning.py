@@ -144,6 +144,7 @@ async def test_only_so_much_is_learned(stage):
     "request_",
     [
         Request(verb="GET", url=EVENTS.encode(), raw=b"x"),
+        Request(verb="GET", url=EVENTS.encode(), has_metadata=True, has_origin=True, raw=b"x"),
         Request(verb="POST", url=EVENTS.encode(), has_metadata=True, raw=b"x"),
         Request(verb="GET", url=b"/metadata/versions", has_metadata=True, raw=b"x"),
         Request(verb="GET", url=EVENTS.encode(), has_metadata=True, is_last=True, raw=b"x"),

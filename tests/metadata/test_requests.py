@@ -2,6 +2,7 @@
 
 import pytest
 
+from lastcall.wire.scheduledevents import VERSIONS as VERSIONS_OF_EVENTS
 from tests.metadata.stage import EVENTS, INSTANCE, a_request, running
 
 VERSIONS = "/metadata/versions"
@@ -37,6 +38,15 @@ async def test_only_the_events_of_the_preview_do_not_insist_on_the_header(stage)
     assert (await stage.ask(a_request(f"/metadata/instance{preview}", headers=[]))).status == 400
 
 
+@pytest.mark.parametrize("version", VERSIONS_OF_EVENTS)
+async def test_an_approval_needs_the_header_in_every_version(stage, version):
+    url = f"/metadata/scheduledevents?api-version={version}"
+    answer = await stage.ask(a_request(url, "POST", headers=[], body=b"{}"))
+
+    assert answer.status == 400
+    assert answer.error == "Bad request. Required metadata header not specified"
+
+
 async def test_a_header_after_the_body_is_none(stage):
     chunked = a_request(verb="POST", headers=["Transfer-Encoding: chunked"])
     answer = await stage.ask(chunked + b"0\r\nMetadata: true\r\n\r\n")
@@ -50,6 +60,27 @@ async def test_what_came_through_a_proxy_is_refused(stage):
 
     assert answer.status == 400
     assert "X-Forwarded-For" in answer.error
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:7169", "null", ""])
+@pytest.mark.parametrize("verb", ["GET", "POST"])
+async def test_a_web_page_may_neither_read_nor_approve(stage, verb, origin):
+    headers = ["Metadata: true", f"oRiGiN: {origin}"]
+    for url in (EVENTS, INSTANCE, VERSIONS, "/metadata/scheduledevents?api-version=2017-03-01"):
+        answer = await stage.ask(a_request(url, verb, headers, body=b"{}"))
+
+        assert answer.status == 400
+        assert answer.error == "Bad request. The Origin header is not allowed"
+
+
+async def test_a_request_of_a_web_page_is_refused_among_those_of_guests(stage):
+    client = await stage.connect()
+    guest, page = a_request(), a_request(headers=["Metadata: true", "Origin: null"])
+    statuses = [(await client.ask(raw)).status for raw in (guest, page) * 3]
+    client.send(page + guest)
+    statuses += [(await client.answer()).status, (await client.answer()).status]
+
+    assert statuses == [200, 400] * 3 + [400, 200]
 
 
 @pytest.mark.parametrize("twice", ["api-version=2020-07-01", "API-Version=2019-08-01"])

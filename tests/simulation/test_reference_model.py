@@ -168,7 +168,11 @@ class Reference:
 
     def announce(self, key, event_type, names, notice, started):
         action = ORDER_OF.get(event_type) or self.machines[names[0]]["eviction"]
-        if action is None:
+        evicted = event_type == "Preempt" and any(
+            event["type"] == "Preempt" and names[0] in event["machines"]
+            for event in self.events.values()
+        )
+        if action is None or evicted:
             raise RefusedError
         notice = notice or NOTICES[event_type]
         self._begin(key, event_type, action, names, by_user=False, started=started, notice=notice)

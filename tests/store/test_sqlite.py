@@ -213,7 +213,7 @@ async def test_a_full_disk_refuses_changes_nothing_and_passes(store):
     with pytest.raises(StoreUnavailableError, match="full"):
         await store.transact(everything_big)
 
-    assert told == []
+    assert told == [Commit(trouble="database or disk is full")]
     assert await store.read(lambda r: tuple(r.scale_sets())) == ()
     assert await store.read(lambda r: r.scope(a_scope().id)) == before
     assert await store.transact(lambda tx: tx.scope(a_scope().id)) == before
@@ -360,3 +360,38 @@ async def test_an_effect_that_was_dropped_a_moment_ago_is_not_claimed(store):
     )
 
     assert claimed == []
+
+
+async def test_an_observer_that_fails_keeps_nobody_waiting(store):
+    loop = asyncio.get_running_loop()
+    bugs: list[object] = []
+    loop.set_exception_handler(lambda _loop, context: bugs.append(context["exception"]))
+
+    def fails(_commit):
+        raise ValueError("bug")
+
+    store.observe(fails)
+
+    await store.transact(lambda tx: tx.remember("key", "value"))
+
+    assert await store.read(lambda r: r.recall("key")) == "value"
+    assert [str(bug) for bug in bugs] == ["bug"]
+
+
+async def test_a_closed_store_refuses(tmp_path):
+    store = SqliteStore(tmp_path / "closed.db")
+    await store.close()
+
+    with pytest.raises(StoreUnavailableError, match="closed"):
+        await store.transact(lambda tx: tx.remember("key", "value"))
+
+
+async def test_what_cannot_be_written_takes_no_other_along(store):
+    lost = store.transact(lambda tx: tx.remember("bad", "\ud800"))
+    kept = store.transact(lambda tx: tx.remember("good", "value"))
+
+    outcomes = await asyncio.gather(lost, kept, return_exceptions=True)
+
+    assert isinstance(outcomes[0], UnicodeEncodeError)
+    assert outcomes[1] is None
+    assert await store.read(lambda r: r.recall("good")) == "value"

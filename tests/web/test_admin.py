@@ -1,7 +1,12 @@
+import asyncio
 from datetime import timedelta
 
 import pytest
 
+from lastcall.app.events import withdraw
+from lastcall.engine.limits import HISTORY_PAGE_MAX
+from lastcall.store.memory import MemoryStore
+from lastcall.store.sqlite import SqliteStore
 from tests.web.desk import OURS, SETS, WEB, a_desk, a_model, a_real_clock
 
 EVENTS = f"{OURS}/events"
@@ -157,6 +162,98 @@ async def test_an_approved_event_starts_and_is_remembered_with_its_history(web):
     ] == [event["id"]]
 
 
+async def test_an_event_that_has_ended_may_be_approved_again(web):
+    event = (await web.send("POST", EVENTS, FREEZE)).json()
+    await web.send("POST", f"{EVENTS}/{event['id']}/approve")
+    await web.settle(timedelta(minutes=1))
+    before = web.dump()
+
+    again = await web.send("POST", f"{EVENTS}/{event['id']}/approve")
+
+    assert again.status_code == 200
+    assert again.json()["status"] == "Completed"
+    assert again.json()["endedAt"] is not None
+    assert web.dump() == before
+
+
+class StoreWithAPast(MemoryStore):
+    """A store in which somebody else's transaction comes first."""
+
+    meanwhile = None
+
+    def transact(self, work):
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            self.run(meanwhile)
+        return super().transact(work)
+
+
+@pytest.mark.parametrize(
+    ("method", "suffix", "status"), [("POST", "/approve", 200), ("DELETE", "", 409)]
+)
+async def test_an_event_that_ends_while_one_asks_is_shown_as_ended(method, suffix, status):
+    store = StoreWithAPast()
+    async with a_desk(store=store) as desk:
+        await desk.arm("PUT", WEB, a_model())
+        event = (await desk.send("POST", EVENTS, FREEZE)).json()
+        moment = desk.platform.moment()
+        store.meanwhile = lambda tx: withdraw(tx, event["scope"], event["id"], moment)
+
+        answer = await desk.send(method, f"{EVENTS}/{event['id']}{suffix}")
+
+        assert answer.status_code == status
+        assert "Canceled" in answer.text
+
+
+async def test_approvals_that_race_with_the_event_itself_are_all_answered(tmp_path):
+    async with a_desk(store=SqliteStore(tmp_path / "lastcall.db")) as desk:
+        await desk.arm("PUT", WEB, a_model())
+        event = (await desk.send("POST", EVENTS, FREEZE)).json()
+        approve = f"{EVENTS}/{event['id']}/approve"
+
+        answers = []
+        for _ in range(5):
+            both = [desk.send("POST", approve) for _ in range(5)]
+            *some, _ = await asyncio.gather(*both, desk.settle(timedelta(seconds=5)))
+            answers += some
+
+        assert {answer.status_code for answer in answers} == {200}
+        assert answers[0].json()["status"] == "Started"
+        assert answers[-1].json()["status"] == "Completed"
+
+
+async def test_an_ended_event_stays_readable_however_many_end_after_it(web):
+    first = await cancelled(web)
+    for _ in range(HISTORY_PAGE_MAX):
+        await cancelled(web)
+
+    shown = await web.send("GET", f"{EVENTS}/{first}")
+
+    assert shown.json()["status"] == "Canceled"
+
+
+async def test_events_with_those_that_ended_come_in_pages_newest_first(web):
+    ended = [await cancelled(web) for _ in range(3)]
+    present = []
+    for _ in range(2):
+        present.append((await web.send("POST", EVENTS, FREEZE)).json()["id"])
+        await web.settle(timedelta(seconds=1))
+    pages, following = [], 0
+    while following is not None:
+        page = (await web.send("GET", f"{EVENTS}?all=true&limit=2&skip={following}")).json()
+        pages.append([event["id"] for event in page["value"]])
+        following = page["next"]
+
+    newest_first = [*reversed(present), *reversed(ended)]
+    assert pages == [newest_first[:2], newest_first[2:4], newest_first[4:]]
+
+
+async def cancelled(web):
+    event = (await web.send("POST", EVENTS, FREEZE)).json()["id"]
+    assert (await web.send("DELETE", f"{EVENTS}/{event}")).status_code == 204
+    return event
+
+
 async def test_approval_waits_for_the_neighbours_and_says_so(web):
     await web.arm("POST", f"{WEB}/delete", {"instanceIds": ["0", "1"]})
     first = (await web.send("GET", EVENTS)).json()["value"][0]
@@ -171,7 +268,9 @@ async def test_a_cancelled_event_is_gone(web):
     event = (await web.send("POST", EVENTS, FREEZE)).json()
 
     assert (await web.send("DELETE", f"{EVENTS}/{event['id']}")).status_code == 204
-    assert (await web.send("DELETE", f"{EVENTS}/{event['id']}")).status_code == 404
+    again = await web.send("DELETE", f"{EVENTS}/{event['id']}")
+    assert again.status_code == 409
+    assert "is Canceled already" in again.json()["error"]["message"]
     assert (await web.send("GET", f"{EVENTS}/{event['id']}")).json()["status"] == "Canceled"
 
 

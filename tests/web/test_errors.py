@@ -1,3 +1,4 @@
+import asyncio
 import logging
 
 from starlette.exceptions import HTTPException
@@ -9,11 +10,11 @@ from lastcall.drivers.simulated import SimulatedDriver
 from lastcall.engine.errors import ConflictError, DomainError
 from lastcall.engine.policy import Policy
 from lastcall.ids import RandomIds
-from lastcall.ports import StoreUnavailableError
+from lastcall.ports import Commit, StoreUnavailableError
 from lastcall.store.memory import MemoryStore
 from lastcall.web.apps import Account, build_app
 from lastcall.web.errors import STATUS_OF, refusal
-from tests.web.desk import NOON, OURS, SUBSCRIPTION, WEB, Desk, a_desk, a_model
+from tests.web.desk import NOON, OURS, SUBSCRIPTION, VERSION, WEB, Desk, a_desk, a_model
 
 
 class SilentStore(MemoryStore):
@@ -139,3 +140,56 @@ async def test_a_client_that_goes_in_the_middle_of_its_body_changes_nothing(desk
 
     assert sent[0]["status"] == 400
     assert desk.dump() == before
+
+
+class FailingStore(MemoryStore):
+    """A store whose disk is full, or gone, for a while."""
+
+    def __init__(self):
+        super().__init__()
+        self.trouble = ""
+        self.is_gone = False
+
+    def transact(self, work):
+        if not self.trouble:
+            return super().transact(work)
+        for observer in self._observers:
+            observer(Commit(trouble=self.trouble))
+        outcome = asyncio.get_running_loop().create_future()
+        outcome.set_exception(StoreUnavailableError(self.trouble))
+        return outcome
+
+    async def read(self, work):
+        if self.is_gone:
+            raise StoreUnavailableError("disk I/O error")
+        return await super().read(work)
+
+
+async def test_a_server_that_can_record_nothing_is_not_ready_until_it_can_again():
+    store = FailingStore()
+    async with a_desk(store=store) as desk:
+        store.trouble = "database or disk is full"
+        assert (
+            await desk.send("PUT", f"{WEB}?api-version={VERSION}", a_model())
+        ).status_code == 503
+
+        answer = await desk.send("GET", "/readyz")
+        assert answer.status_code == 503
+        assert answer.headers["retry-after"] == "1"
+        assert answer.json() == {"status": "not ready", "reason": "database or disk is full"}
+        assert (await desk.send("GET", "/healthz")).status_code == 200
+
+        store.trouble = ""
+        assert (await desk.arm("PUT", WEB, a_model())).status_code == 201
+        assert (await desk.send("GET", "/readyz")).json() == {"status": "ready"}
+
+
+async def test_a_server_whose_store_cannot_be_read_is_not_ready():
+    store = FailingStore()
+    async with a_desk(store=store) as desk:
+        store.is_gone = True
+        answer = await desk.send("GET", "/readyz")
+        store.is_gone = False
+
+    assert answer.status_code == 503
+    assert answer.json() == {"status": "not ready", "reason": "disk I/O error"}

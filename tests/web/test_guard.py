@@ -1,5 +1,10 @@
-import pytest
+import asyncio
 
+import httpx2
+import pytest
+from starlette.responses import Response
+
+from lastcall.web.guard import Guard
 from tests.web.desk import OURS
 
 CLOCK = f"{OURS}/clock"
@@ -71,3 +76,38 @@ async def test_websockets_are_closed(desk, host):
     await desk.app(scope, receive, send)
 
     assert [message["type"] for message in sent] == ["websocket.close"]
+
+
+async def test_one_request_too_many_is_told_when_to_come_back_and_others_go_on():
+    inside, may_go_on = asyncio.Semaphore(0), asyncio.Event()
+
+    async def slow(scope, receive, send):
+        inside.release()
+        await may_go_on.wait()
+        await Response(b"done")(scope, receive, send)
+
+    transport = httpx2.ASGITransport(app=Guard(slow, requests_max=2))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
+        served = [asyncio.create_task(http.get("/")) for _ in range(2)]
+        for _ in served:
+            await inside.acquire()
+        refused = await http.get("/")
+        may_go_on.set()
+
+        assert [(await task).text for task in served] == ["done", "done"]
+        assert (await http.get("/")).status_code == 200
+    assert refused.status_code == 503
+    assert refused.headers["retry-after"] == "1"
+    assert refused.headers["content-type"] == "application/json; charset=utf-8"
+    assert refused.json()["error"]["code"] == "ServiceUnavailable"
+
+
+async def test_a_request_that_fails_makes_room_for_the_next():
+    async def broken(_scope, _receive, _send):
+        raise ZeroDivisionError
+
+    transport = httpx2.ASGITransport(app=Guard(broken, requests_max=1))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                await http.get("/")

@@ -99,6 +99,27 @@ async def test_a_set_that_is_not_there_is_refused_in_arms_words(desk):
         assert b"\n" not in answer.content
 
 
+async def test_names_of_members_are_read_in_whatever_case_and_shown_as_documented(desk):
+    terminate = {"Enable": True, "NotBeforeTimeout": "PT7M"}
+    profile = {"ScheduledEventsProfile": {"TerminateNotificationProfile": terminate}}
+    model = {
+        "Location": "westus",
+        "SKU": {"Name": "Standard_D2s_v5", "Capacity": 1},
+        "Properties": {"VirtualMachineProfile": profile},
+    }
+
+    early = await desk.arm("PUT", WEB, model, version="2018-10-01")
+    made = await desk.arm("PUT", WEB, model)
+    twice = await desk.arm("PATCH", WEB, {"sku": {"capacity": 2, "Capacity": 3}})
+
+    assert early.status_code == 400
+    assert "scheduledEventsProfile" in early.json()["error"]["message"]
+    assert made.status_code == 201
+    shown = made.json()["properties"]["virtualMachineProfile"]["scheduledEventsProfile"]
+    assert shown == {"terminateNotificationProfile": {"enable": True, "notBeforeTimeout": "PT7M"}}
+    assert (twice.status_code, twice.json()["error"]["code"]) == (400, "InvalidRequestContent")
+
+
 async def test_a_set_is_listed_by_group_subscription_and_location(web):
     for path in (
         SETS,

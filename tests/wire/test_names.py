@@ -1,12 +1,9 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lastcall.engine.errors import InvalidParameterError
 from lastcall.wire.names import (
     instance_path,
-    parse_resource_id,
-    parse_set_path,
+    place,
     refuse_name,
     refuse_resource_group_name,
     scale_set_path,
@@ -31,45 +28,9 @@ def test_paths_are_printed_as_the_creator_spelled_them():
     assert instance_path(a_scale_set(), a_machine()) == PATH + "/virtualMachines/3"
 
 
-def test_a_path_is_parsed_in_any_case_and_with_a_slash_at_the_end():
-    assert parse_set_path(PATH) == a_scale_set().id
-    assert parse_set_path(PATH.upper() + "/") == a_scale_set().id
-
-
-def test_the_parts_of_a_deeper_id_are_found():
-    parsed = parse_resource_id(PATH + "/virtualMachines/3")
-    assert parsed.type == "Microsoft.Compute/virtualMachineScaleSets/virtualMachines"
-    assert parsed.names == ("web", "3")
-    assert (parsed.subscription, parsed.resource_group) == (SUBSCRIPTION, "Group")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "/",
-        "web",
-        PATH[1:],
-        "x" + PATH,
-        PATH.replace("/web", ""),
-        PATH.replace("/web", "//web"),
-        PATH.replace("Group/", "/"),
-        PATH.replace("providers", "provider"),
-        "/subscriptions/s/resourceGroups/g",
-        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute",
-        PATH + "/virtualMachines/3",
-        PATH.replace("ScaleSets", ""),
-    ],
-)
-def test_what_is_not_the_id_of_a_set_is_refused(text):
-    with pytest.raises(InvalidParameterError):
-        parse_set_path(text)
-
-
-@given(st.text())
-def test_any_text_is_an_id_or_is_refused(text):
-    with pytest.raises(InvalidParameterError):
-        parse_resource_id(text)
+@pytest.mark.parametrize("location", ["westus", "West US", "WESTUS", " west us"])
+def test_a_location_has_one_spelling(location):
+    assert place(location) == "westus"
 
 
 @pytest.mark.parametrize("name", ["a", "web", "Web-1_b.c", "0", "a" * 64, "x_"])

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 from lastcall.engine.errors import ConflictError, InstanceNotFoundError
-from lastcall.engine.limits import IDLE_AFTER
 from lastcall.engine.model import Machine, MachineId, Scope, ScopeId
+from lastcall.engine.watching import is_on
 from lastcall.ports import Commit
 
 Listener = Callable[["Published"], None]
@@ -165,4 +165,4 @@ def _looks_the_same(before: Scope, after: Scope) -> bool:
 def _was_turned_on_or_off(before: datetime | None, after: datetime | None) -> bool:
     if before is None or after is None:
         return before is not after
-    return before + IDLE_AFTER <= after  # Off and on again, and the incarnation started over.
+    return not is_on(before, after)  # Off and on again, and the incarnation started over.

@@ -62,7 +62,7 @@ def _conclude(tx: Transaction, operation: Operation) -> None:
         for group in scale_set.groups:
             tx.forget_scope(group.scope_id)
         tx.forget_scale_set(scale_set.id)
-    elif scale_set.provisioning in (Provisioning.CREATING, Provisioning.UPDATING):
+    elif scale_set.writing == operation.id:
         succeeded = operation.status is OperationStatus.SUCCEEDED
         provisioning = Provisioning.SUCCEEDED if succeeded else Provisioning.FAILED
-        tx.put_scale_set(replace(scale_set, provisioning=provisioning))
+        tx.put_scale_set(replace(scale_set, provisioning=provisioning, writing=None))

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,9 +23,20 @@ from lastcall.engine.limits import (
 )
 from lastcall.engine.model import ScopeId
 from lastcall.engine.policy import Policy
-from lastcall.ports import Clock, Commit, Driver, Ids, Reader, Store, Transaction
+from lastcall.ports import (
+    Clock,
+    Commit,
+    Driver,
+    Ids,
+    Reader,
+    Store,
+    StoreUnavailableError,
+    Transaction,
+)
 
 T = TypeVar("T")
+
+CLOCK_KEY: Final = "clock"
 
 
 @runtime_checkable
@@ -64,18 +75,22 @@ class Platform:
         self.policy = policy
         self.realism = realism or Realism()
         self.directory = Directory()
-        self._reconciler = Reconciler(world.store, world.driver, self.moment)
+        self._reconciler = Reconciler(world.store, world.driver, self.moment, self._was_read)
         self.runner = Runner(self._reconciler, world.clock, self._upkeep)
         self._observers: list[Callable[[Commit], None]] = []
         self._running: asyncio.Task[None] | None = None
         self._moved = asyncio.Condition()
+        self._moving = asyncio.Lock()
         self._flushed_at = world.clock.now()
+        self.trouble = ""
 
     async def start(self) -> None:
         """Take over what the store has, then begin to run."""
         self._store.observe(self._observe)
         scopes, next_due = await self._store.read(lambda r: (tuple(r.scopes()), r.next_due()))
         self.directory.load(scopes)
+        if isinstance(self.clock, MovableClock):
+            await self._remember_clock(self.clock.now())
         self.runner.observe(Commit(next_due=next_due))
         self._running = asyncio.create_task(self.runner.run())
 
@@ -84,8 +99,12 @@ class Platform:
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
-        await self._flush_watched()
-        await self._store.close()
+        try:
+            await self._flush_watched()
+        except StoreUnavailableError:
+            pass  # A mark more or less; what was answered is recorded.
+        finally:
+            await self._store.close()
 
     def moment(self) -> Moment:
         """Return the circumstances of a decision made now."""
@@ -138,19 +157,34 @@ class Platform:
             raise OperationNotAllowedError(
                 "The clock is real and cannot be moved; start with --clock virtual."
             )
-        target = clock.now() + by
-        await self._flush_watched()
-        await self._reconciler.reconcile()
-        while (due := await self._store.read(lambda r: r.next_due())) is not None and due <= target:
-            clock.move_to(max(due, clock.now()))
+        async with self._moving:
+            target = clock.now() + by
+            await self._flush_watched()
             await self._reconciler.reconcile()
-        clock.move_to(target)
-        await self._store.transact(lambda tx: tx.remember("clock", target.isoformat()))
-        async with self._moved:
-            self._moved.notify_all()
+            while (due := await self._store.read(lambda r: r.next_due())) and due <= target:
+                await self._move(clock, max(due, clock.now()))
+                await self._reconciler.reconcile()
+            await self._move(clock, target)
         return target
 
+    async def _move(self, clock: MovableClock, instant: datetime) -> None:
+        """Set the clock, on disk first: it never runs backwards, not even across a crash."""
+        await self._remember_clock(instant)
+        clock.move_to(instant)
+        async with self._moved:
+            self._moved.notify_all()
+
+    async def _remember_clock(self, instant: datetime) -> None:
+        await self._store.transact(lambda tx: tx.remember(CLOCK_KEY, instant.isoformat()))
+
+    def _was_read(self, scope_id: ScopeId) -> bool:
+        published = self.directory.scope(scope_id)
+        return published is not None and published.touched
+
     def _observe(self, commit: Commit) -> None:
+        self.trouble = commit.trouble
+        if commit.trouble:
+            return
         self.directory.apply(commit)
         self.runner.observe(commit)
         for observer in tuple(self._observers):
@@ -161,9 +195,9 @@ class Platform:
         now = self.clock.now()
         if now - self._flushed_at < PERIOD:
             return
-        self._flushed_at = now
         await self._flush_watched()
         await self._store.transact(lambda tx: tx.prune(now))
+        self._flushed_at = now
 
     async def _flush_watched(self) -> None:
         touched = [published for published in self.directory.scopes() if published.touched]
@@ -174,4 +208,9 @@ class Platform:
         scope_ids = [published.scope.id for published in touched]
         for published in touched:
             published.touched = False
-        await self.transact(lambda tx, moment: events.watch(tx, scope_ids, moment))
+        try:
+            await self.transact(lambda tx, moment: events.watch(tx, scope_ids, moment))
+        except StoreUnavailableError:
+            for published in touched:
+                published.touched = True
+            raise

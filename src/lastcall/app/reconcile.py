@@ -5,16 +5,25 @@ restart, there is one path and it is always the one in use.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from lastcall.app.learning import Moment, learn, settle
 from lastcall.app.scale_sets import members, upgrade_batch
 from lastcall.engine.effects import Failure
 from lastcall.engine.errors import ResourceNotFoundError, ScopeNotFoundError
-from lastcall.engine.facts import ActionDone, ActionFailed, TimePassed
+from lastcall.engine.facts import (
+    ActionDelayed,
+    ActionDone,
+    ActionFailed,
+    TimePassed,
+    Watched,
+)
 from lastcall.engine.limits import (
     EFFECTS_PER_PASS_MAX,
     LEASE,
@@ -22,7 +31,7 @@ from lastcall.engine.limits import (
     RETRY_DELAY_MAX,
     SCOPES_PER_PASS_MAX,
 )
-from lastcall.engine.model import Action, Machine, Provisioning
+from lastcall.engine.model import Action, Machine, ScopeId
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.engine.upgrade import next_batch
 from lastcall.ports import (
@@ -38,14 +47,42 @@ from lastcall.ports import (
     Transaction,
 )
 
+logger = logging.getLogger(__name__)
+
+# A driver answers at once, Pending if need be; nothing else is done while it is asked.
+ATTEMPT_S: Final = 5.0
+# Trouble is told when it begins, and again every so many attempts.
+TOLD_EVERY: Final = 10
+
 Claimed = tuple[Effect, Machine]
+
+
+class Trouble(Struct, frozen=True):
+    """An attempt that came to nothing, and why."""
+
+    reason: str
+
+
+WasRead = Callable[[ScopeId], bool]
+
+
+def never_read(_scope_id: ScopeId) -> bool:
+    """Tell that nobody has read anything since the marks were written."""
+    return False
 
 
 class Reconciler:
     """Does what is due until nothing is."""
 
-    def __init__(self, store: Store, driver: Driver, moment: Callable[[], Moment]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        driver: Driver,
+        moment: Callable[[], Moment],
+        was_read: WasRead = never_read,
+    ) -> None:
         self._store = store
+        self._was_read = was_read
         self._driver = driver
         self._moment = moment
         self._lock = asyncio.Lock()
@@ -58,21 +95,28 @@ class Reconciler:
 
     async def _pass(self) -> bool:
         moment = self._moment()
-        moved, claimed = await self._store.transact(lambda tx: look(tx, moment))
+        moved, claimed = await self._store.transact(lambda tx: look(tx, moment, self._was_read))
         if claimed:
             reports = await asyncio.gather(*(self._attempt(one, moment) for one in claimed))
             results = list(zip(claimed, reports, strict=True))
             await self._store.transact(lambda tx: report(tx, results, self._moment()))
         return moved or bool(claimed)
 
-    async def _attempt(self, claimed: Claimed, moment: Moment) -> Report:
+    async def _attempt(self, claimed: Claimed, moment: Moment) -> Report | Trouble:
         effect, machine = claimed
         order = Order(perform=effect.perform, machine=machine, scope_id=effect.scope_id)
         try:
-            outcome = await self._driver.perform(order, moment.now)
-        except DriverError:
-            return Pending(moment.now + retry_delay(effect.attempts))
-        assert not (isinstance(outcome, Pending) and outcome.until <= moment.now), "ask again when?"
+            async with asyncio.timeout(ATTEMPT_S):
+                outcome = await self._driver.perform(order, moment.now)
+        except DriverError as trouble:
+            return Trouble(str(trouble))
+        except TimeoutError:
+            return Trouble(f"the driver did not answer within {ATTEMPT_S:g} s")
+        except Exception as bug:  # A driver's bug costs its own machine time, and no other.
+            logger.exception("A driver failed", extra={"action": "driver_failed"})
+            return Trouble(f"{type(bug).__name__} in the driver")
+        if isinstance(outcome, Pending) and outcome.until <= moment.now:
+            return Trouble("the driver asked to be asked again in the past")
         return outcome
 
 
@@ -81,17 +125,24 @@ def retry_delay(attempts: int) -> timedelta:
     return min(RETRY_DELAY_FIRST * (1 << min(attempts, 16)), RETRY_DELAY_MAX)
 
 
-def look(tx: Transaction, moment: Moment) -> tuple[bool, Sequence[Claimed]]:
+def look(
+    tx: Transaction, moment: Moment, was_read: WasRead = never_read
+) -> tuple[bool, Sequence[Claimed]]:
     """Let time pass for what is due, and take the effects that are to be performed."""
-    moved = pass_time(tx, moment)
+    moved = pass_time(tx, moment, was_read)
     moved |= roll_out(tx, moment)
     return moved, claim(tx, moment)
 
 
-def pass_time(tx: Transaction, moment: Moment) -> bool:
-    """Tell the scopes that are due that time has passed."""
+def pass_time(tx: Transaction, moment: Moment, was_read: WasRead = never_read) -> bool:
+    """Tell the scopes that are due that time has passed.
+
+    A read that is not written down yet counts: without it the 24 hours would end too soon.
+    """
     due = tx.due_scopes(moment.now, SCOPES_PER_PASS_MAX)
     for scope_id in due:
+        if was_read(scope_id):
+            learn(tx, scope_id, Watched(at=moment.now), moment)
         learn(tx, scope_id, TimePassed(), moment)
     return bool(due)
 
@@ -122,44 +173,66 @@ def claim(tx: Transaction, moment: Moment) -> Sequence[Claimed]:
     """Take effects to perform, with the machines they are for."""
     claimed: list[Claimed] = []
     for effect in tx.claim_effects(moment.now, moment.now + LEASE, EFFECTS_PER_PASS_MAX):
-        machine = tx.scope(effect.scope_id).machines[effect.perform.machine]
-        claimed.append((effect, machine))
+        machine = _machine_of(tx, effect)
+        if machine is None:
+            # It should not be, and must not keep everything else from being done.
+            logger.error("An effect without a machine", extra={"action": "effect_dropped"})
+            tx.forget_effect(effect)
+        else:
+            claimed.append((effect, machine))
     return claimed
 
 
-def report(tx: Transaction, reports: Sequence[tuple[Claimed, Report]], moment: Moment) -> None:
+def _machine_of(tx: Transaction, effect: Effect) -> Machine | None:
+    try:
+        return tx.scope(effect.scope_id).machines.get(effect.perform.machine)
+    except ScopeNotFoundError:
+        return None
+
+
+def report(
+    tx: Transaction, reports: Sequence[tuple[Claimed, Report | Trouble]], moment: Moment
+) -> None:
     """Let the scopes learn what the driver has done."""
     for (effect, machine), outcome in reports:
-        try:
-            _report_one(tx, effect, outcome, moment)
-        except ScopeNotFoundError:
-            continue  # The whole set went while the driver was at it.
+        if _machine_of(tx, effect) is None:
+            continue  # It went while the driver was at it.
+        _report_one(tx, effect, outcome, moment)
         _wake_rollout(tx, machine, moment)
 
 
-def _report_one(tx: Transaction, effect: Effect, outcome: Report, moment: Moment) -> None:
+def _report_one(tx: Transaction, effect: Effect, outcome: Report | Trouble, moment: Moment) -> None:
     perform = effect.perform
     match outcome:
         case Done():
-            scale_set = _set_of(tx, tx.scope(effect.scope_id).machines.get(perform.machine))
+            scale_set = _set_of(tx, tx.scope(effect.scope_id).machines[perform.machine])
             done = ActionDone(
                 event_id=perform.event_id,
                 machine=perform.machine,
-                model=None if scale_set is None else scale_set.model,
                 number=None if scale_set is None else scale_set.number,
             )
             learn(tx, effect.scope_id, done, moment)
         case Failed(reason) if perform.action is not Action.DELETE:
             failed = ActionFailed(event_id=perform.event_id, machine=perform.machine, reason=reason)
             learn(tx, effect.scope_id, failed, moment)
-        case Failed():
-            tx.defer_effect(effect, moment.now + retry_delay(effect.attempts))
+        case Failed(reason) | Trouble(reason):
+            _try_again(tx, effect, reason, moment)
         case Pending(until):
-            tx.defer_effect(effect, until)
+            tx.defer_effect(replace(effect, attempts=0), until)
 
 
-def _set_of(tx: Transaction, machine: Machine | None) -> ScaleSet | None:
-    if machine is None or machine.set_id is None:
+def _try_again(tx: Transaction, effect: Effect, reason: str, moment: Moment) -> None:
+    """Ask the driver again later, and say why in the history, but not every time."""
+    if effect.attempts % TOLD_EVERY == 0:
+        perform = effect.perform
+        delayed = ActionDelayed(event_id=perform.event_id, machine=perform.machine, reason=reason)
+        learn(tx, effect.scope_id, delayed, moment)
+    again = replace(effect, attempts=effect.attempts + 1)
+    tx.defer_effect(again, moment.now + retry_delay(effect.attempts))
+
+
+def _set_of(tx: Transaction, machine: Machine) -> ScaleSet | None:
+    if machine.set_id is None:
         return None
     try:
         return tx.scale_set(machine.set_id)
@@ -169,7 +242,5 @@ def _set_of(tx: Transaction, machine: Machine | None) -> ScaleSet | None:
 
 def _wake_rollout(tx: Transaction, machine: Machine, moment: Moment) -> None:
     scale_set = _set_of(tx, machine)
-    if scale_set is None or scale_set.rollout is None:
-        return
-    if scale_set.provisioning is not Provisioning.DELETING:
+    if scale_set is not None and scale_set.rollout is not None:
         tx.put_scale_set(replace(scale_set, due_at=moment.now))

@@ -110,11 +110,12 @@ def write(
     _refuse_stale(before, etag)
     old = None if before is None else tx.document(before.id, before.number)
     revision = revise(old)
-    scale_set = _revised(before, key, revision, moment)
     if revision.capacity is not None:
         refuse_capacity(revision.traits, revision.capacity)
-    tx.put_scale_set(scale_set, revision.document)
+    scale_set = _revised(before, key, revision, moment)
     operation = _begin(tx, scale_set, "write", moment)
+    scale_set = replace(scale_set, writing=operation.id)
+    tx.put_scale_set(scale_set, revision.document)
     present = members(tx, scale_set)
     tx.keep_documents(scale_set.id, _documents_in_use(scale_set, present))
     target = _target(before, revision, present)
@@ -123,7 +124,7 @@ def write(
         parts += _grow(tx, scale_set, present, target - capacity_of(present), operation, moment)
     elif target < capacity_of(present):
         parts += _shrink(tx, scale_set, present, capacity_of(present) - target, operation, moment)
-    if before is not None and revision.changes_instances:
+    if before is not None and _changes_rollout(before, revision):
         parts += _roll_out(tx, scale_set.id, operation.id, moment)
     operation = _expect(tx, operation, parts, moment)
     return Written(scale_set=tx.scale_set(key.id), operation=operation, is_new=before is None)
@@ -142,10 +143,8 @@ def delete(tx: Transaction, set_id: SetId, moment: Moment, *, force: bool = Fals
     """Delete a set: its instances get their notices, and the set goes with the last of them."""
     scale_set = tx.scale_set(set_id)
     present = members(tx, scale_set)
-    _stop_rollout(tx, scale_set, moment)
-    tx.put_scale_set(
-        replace(scale_set, provisioning=Provisioning.DELETING, rollout=None, due_at=None)
-    )
+    scale_set = _without_rollout(tx, scale_set, moment)
+    tx.put_scale_set(replace(scale_set, provisioning=Provisioning.DELETING, writing=None))
     operation = _begin(tx, scale_set, "delete set", moment, removes_set=True)
     order = Order(action=Action.DELETE, force=force)
     _request(tx, scale_set, present, order, operation.id, moment)
@@ -247,8 +246,7 @@ def _grow(
     births = [
         Birth(ids.machine_id(), ordinal, ids.scope_id()) for ordinal in tx.take_ordinals(count)
     ]
-    staying = [entry for entry in present if not entry[1].is_leaving]
-    placed = place(scale_set, staying, births, moment.now)
+    placed = place(scale_set, present, births, moment.now)
     known = {group.scope_id for group in scale_set.groups}
     for group in placed.scale_set.groups:
         if group.scope_id not in known:
@@ -283,8 +281,17 @@ def _shrink(
     return count
 
 
+def _changes_rollout(before: ScaleSet, revision: Revision) -> bool:
+    """Whether a write is about how, or with what, existing instances are upgraded."""
+    return (
+        revision.changes_instances or before.traits.upgrade_mode is not revision.traits.upgrade_mode
+    )
+
+
 def _roll_out(tx: Transaction, set_id: SetId, operation_id: OperationId, moment: Moment) -> int:
-    scale_set = tx.scale_set(set_id)
+    """Bring the latest model to the instances, as the upgrade mode says; count the parts."""
+    scale_set = _without_rollout(tx, tx.scale_set(set_id), moment)
+    tx.put_scale_set(scale_set)
     behind = outdated(scale_set, [machine for _, machine in members(tx, scale_set)])
     match scale_set.traits.upgrade_mode:
         case UpgradeMode.MANUAL:
@@ -293,15 +300,17 @@ def _roll_out(tx: Transaction, set_id: SetId, operation_id: OperationId, moment:
             upgrade_batch(tx, scale_set, behind, operation_id, moment)
             return len(behind)
         case UpgradeMode.ROLLING:
-            _stop_rollout(tx, scale_set, moment)
             rollout = Rollout(operation=operation_id, started_at=moment.now)
             tx.put_scale_set(replace(scale_set, rollout=rollout, due_at=moment.now))
             return 1  # The operation waits for the rollout as a whole.
 
 
-def _stop_rollout(tx: Transaction, scale_set: ScaleSet, moment: Moment) -> None:
-    if scale_set.rollout is not None:
-        settle(tx, scale_set.rollout.operation, 1, PREEMPTED, moment)
+def _without_rollout(tx: Transaction, scale_set: ScaleSet, moment: Moment) -> ScaleSet:
+    """Return the set with no rolling upgrade under way; one that was has been overtaken."""
+    if scale_set.rollout is None:
+        return scale_set
+    settle(tx, scale_set.rollout.operation, 1, PREEMPTED, moment)
+    return replace(tx.scale_set(scale_set.id), rollout=None, due_at=None)
 
 
 def _targets(present: Members, order: Order) -> Members:
@@ -347,6 +356,7 @@ def _request(
             operation=operation_id,
             force=order.force,
             auto_approve=auto_approve,
+            model=scale_set.model if order.action is Action.UPDATE else None,
         )
         learn(tx, scope_id, fact, moment)
 

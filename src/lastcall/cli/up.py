@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     add("--state", type=Path, metavar="DIR", help=f"where it keeps everything [{STATE_VARIABLE}]")
     add("--portal", type=_address, metavar="HOST:PORT", help="page and API [127.0.0.1:7080]")
     add("--metadata", type=_address, metavar="HOST:PORT", help="metadata [127.0.0.1:7169]")
+    add("--expose-metadata", action="store_true", help="allow others to reach the metadata")
     add("--clock", choices=("real", "virtual"), default="real", help="virtual: it stands still")
     add("--pace", type=_pace, default=1.0, metavar="N", help="make notices N times shorter")
     add("--always-notify", action="store_true", help="hold deletions that nobody watches for")
@@ -80,6 +81,7 @@ def settings(given: argparse.Namespace) -> Settings:
     return Settings(
         state=(Path(named) if named else default_state()).absolute(),
         **{name: address for name, address in addresses.items() if address is not None},
+        expose_metadata=given.expose_metadata,
         clock=given.clock,
         pace=given.pace,
         always_notify=given.always_notify,

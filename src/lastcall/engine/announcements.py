@@ -4,9 +4,13 @@ from datetime import timedelta
 from typing import Final
 
 from lastcall.engine.draft import Draft, announcement
-from lastcall.engine.errors import InvalidParameterError, OperationNotAllowedError
+from lastcall.engine.errors import (
+    ConflictError,
+    InvalidParameterError,
+    OperationNotAllowedError,
+)
 from lastcall.engine.facts import Announced
-from lastcall.engine.limits import NOTICE_MAX, NOTICE_MIN
+from lastcall.engine.limits import EVENTS_PER_SCOPE_MAX, NOTICE_MAX, NOTICE_MIN
 from lastcall.engine.model import (
     Action,
     Event,
@@ -32,9 +36,10 @@ def announced(draft: Draft, fact: Announced) -> None:
     """Begin an event of the platform's own, whether anybody watches or not (ADR 5)."""
     machines = [draft.member(machine_id) for machine_id in fact.machines]
     _refuse_announcement(fact, machines)
+    _refuse_more(draft, fact)
     action = ACTION_OF.get(fact.type) or machines[0].model.eviction
     assert action is not None, "only Spot machines are evicted"
-    names = tuple(dict.fromkeys(fact.machines))
+    machine_ids = tuple(dict.fromkeys(fact.machines))
     notice = draft.policy.paced(NOTICE_MIN[fact.type] if fact.notice is None else fact.notice)
     event = Event(
         id=fact.event_id,
@@ -42,8 +47,8 @@ def announced(draft: Draft, fact: Announced) -> None:
         action=action,
         source=Source.PLATFORM,
         status=Status.STARTED if fact.has_started else Status.SCHEDULED,
-        machines=names,
-        remaining=names,
+        machines=machine_ids,
+        remaining=machine_ids,
         announced_at=draft.now,
         not_before=draft.now if fact.has_started else draft.now + notice,
         started_at=draft.now if fact.has_started else None,
@@ -71,6 +76,14 @@ def _refuse_announcement(fact: Announced, machines: list[Machine]) -> None:
             raise InvalidParameterError("A Preempt event names one machine.")
     if fact.notice is not None and not timedelta(0) <= fact.notice <= NOTICE_MAX:
         raise InvalidParameterError(f"The notice must lie between 0 and {NOTICE_MAX.days} days.")
+
+
+def _refuse_more(draft: Draft, fact: Announced) -> None:
+    if len(draft.events) >= EVENTS_PER_SCOPE_MAX:
+        raise ConflictError(f"The scope has {EVENTS_PER_SCOPE_MAX} events already.")
+    for event in draft.events.values():
+        if event.type is fact.type is EventType.PREEMPT and event.machines == fact.machines:
+            raise ConflictError(f"It is being evicted already: event {event.id}.")
 
 
 def _description(fact: Announced) -> str:

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from lastcall.engine.effects import Failure, Finished, Note, Perform, Step
 from lastcall.engine.errors import InstanceNotFoundError
-from lastcall.engine.limits import IDLE_AFTER
 from lastcall.engine.model import (
     Action,
     Event,
@@ -27,6 +26,7 @@ from lastcall.engine.model import (
 )
 from lastcall.engine.policy import Policy
 from lastcall.engine.transitions import Trigger, following
+from lastcall.engine.watching import is_on
 
 PREEMPTED: Final = Failure(
     "OperationPreempted",
@@ -42,7 +42,6 @@ POWER_AFTER: Final = {
     Action.POWER_OFF: Power.STOPPED,
     Action.DEALLOCATE: Power.DEALLOCATED,
 }
-APPLIES_MODEL: Final = frozenset({Action.UPDATE})
 BOOTS: Final = frozenset({Action.START, Action.RESTART, Action.REDEPLOY, Action.REIMAGE})
 # A pause or a restart leaves provisioningState alone; these are changes to the resource.
 SHOWS_UPDATING: Final = frozenset(
@@ -114,7 +113,7 @@ class Draft:
         if self.policy.always_notify:
             return True
         # The timer may be late, so the mark alone does not tell (R37).
-        return self.watched_at is not None and self.now < self.watched_at + IDLE_AFTER
+        return is_on(self.watched_at, self.now)
 
     def note(
         self,

@@ -27,7 +27,8 @@ class MachinesAdded(Struct, frozen=True, kw_only=True):
 class Requested(Struct, frozen=True, kw_only=True):
     """A user asked for `action` on machines of the scope; one event id each.
 
-    `force` skips the notice of a deletion; `auto_approve` starts the event at once (R87).
+    `force` skips the notice of a deletion; `auto_approve` starts the event at once (R87); `model`
+    is what an update applies.
     """
 
     action: Action
@@ -36,6 +37,7 @@ class Requested(Struct, frozen=True, kw_only=True):
     operation: OperationId | None = None
     force: bool = False
     auto_approve: bool = False
+    model: Model | None = None
 
 
 class Announced(Struct, frozen=True, kw_only=True):
@@ -80,17 +82,24 @@ class Watched(Struct, frozen=True, kw_only=True):
 class ActionDone(Struct, frozen=True, kw_only=True):
     """The driver finished with one machine of an event.
 
-    `model` and `number` are the set's latest, for the actions that apply a model or boot.
+    `number` is that of the set's latest document, which a guest sees once it has booted (R116).
     """
 
     event_id: EventId
     machine: MachineId
-    model: Model | None = None
     number: int | None = None
 
 
 class ActionFailed(Struct, frozen=True, kw_only=True):
     """The driver gave up on one machine of an event."""
+
+    event_id: EventId
+    machine: MachineId
+    reason: str
+
+
+class ActionDelayed(Struct, frozen=True, kw_only=True):
+    """The driver had trouble with one machine of an event, and will be asked again."""
 
     event_id: EventId
     machine: MachineId
@@ -114,5 +123,6 @@ Fact = (
     | Watched
     | ActionDone
     | ActionFailed
+    | ActionDelayed
     | Protected
 )

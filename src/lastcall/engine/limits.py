@@ -29,6 +29,9 @@ FIRST_CALL_DELAY_MAX = timedelta(minutes=2)
 
 # R47
 GROUP_MACHINES_MAX = 100
+# Instances on their way out make room for new ones, up to here.
+SCOPE_MACHINES_MAX = 200
+EVENTS_PER_SCOPE_MAX = 1_000
 SET_MACHINES_MAX = 1000
 
 FAULT_DOMAINS_DEFAULT = 5
@@ -38,14 +41,14 @@ EVENT_MACHINES_MAX = GROUP_MACHINES_MAX
 DESCRIPTION_CHARACTERS_MAX = 512
 DURATION_S_MAX = 86_400
 
-# Loopback addresses 127.1.0.0 to 127.255.255.254 are handed out one per machine, then reused.
+# Each machine ever made gets a loopback address of its own, 127.1.0.1 to 127.255.255.253.
 ORDINALS_MAX = 255 * 65_536 - 2
 
 # R7
 METADATA_REQUESTS_PER_SECOND = 5
 
 METADATA_BODY_BYTES_MAX = 65_536
-START_REQUESTS_MAX = 100
+START_REQUESTS_MAX = 1_000
 ARM_BODY_BYTES_MAX = 4 * 1024 * 1024
 NAME_CHARACTERS_MAX = 64
 

@@ -143,7 +143,7 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something that happens to machines. `type` None: quiet, nobody is told.
 
     `remaining` are the machines on which the driver has not finished; `operations` are the
-    requests that wait for the end of it.
+    requests that wait for the end of it; `model` is what an update applies.
     """
 
     id: EventId
@@ -159,6 +159,7 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True):
     operations: tuple[OperationId, ...] = ()
     description: str = ""
     duration_s: int = -1
+    model: Model | None = None
 
     @property
     def is_pending(self) -> bool:

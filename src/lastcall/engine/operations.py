@@ -16,7 +16,6 @@ class OperationStatus(StrEnum):
     IN_PROGRESS = "InProgress"
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
-    CANCELLED = "Canceled"
 
 
 class Operation(Struct, frozen=True, kw_only=True, omit_defaults=True):

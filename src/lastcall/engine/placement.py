@@ -7,8 +7,13 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lastcall.engine.errors import InvalidParameterError
-from lastcall.engine.limits import GROUP_MACHINES_MAX, SET_MACHINES_MAX, UPDATE_DOMAINS
+from lastcall.engine.errors import ConflictError, InvalidParameterError
+from lastcall.engine.limits import (
+    GROUP_MACHINES_MAX,
+    SCOPE_MACHINES_MAX,
+    SET_MACHINES_MAX,
+    UPDATE_DOMAINS,
+)
 from lastcall.engine.model import Machine, MachineId, ScopeId
 from lastcall.engine.scale_sets import Group, Orchestration, ScaleSet, Traits
 
@@ -52,11 +57,15 @@ def place(
     births: Sequence[Birth],
     now: datetime,
 ) -> Placed:
-    """Spread new instances over zones, placement groups and fault domains, the emptiest first."""
+    """Spread new instances over zones, placement groups and fault domains, the emptiest first.
+
+    Instances on their way out no longer weigh, but they still take up room in their groups.
+    """
     groups = list(scale_set.groups)
+    staying = [machine for _, machine in present if not machine.is_leaving]
     sizes = Counter(scope_id for scope_id, _ in present)
-    zones = Counter(machine.zone for _, machine in present)
-    domains = Counter((machine.zone, machine.fault_domain) for _, machine in present)
+    zones = Counter(machine.zone for machine in staying)
+    domains = Counter((machine.zone, machine.fault_domain) for machine in staying)
     traits = scale_set.traits
     placed: list[tuple[ScopeId, Machine]] = []
     instance = scale_set.next_instance
@@ -85,9 +94,19 @@ def place(
 def _group_with_room(
     traits: Traits, groups: list[Group], sizes: Counter[ScopeId], zone: str
 ) -> Group | None:
+    """Return a group with room, None where a further one is to be made, or refuse."""
+    in_zone = [group for group in groups if group.zone == zone]
+    is_single = traits.single_placement_group and not traits.own_events_only
     most = 1 if traits.own_events_only else GROUP_MACHINES_MAX
-    fitting = (g for g in groups if g.zone == zone and sizes[g.scope_id] < most)
-    return next(fitting, None)
+    if is_single:
+        most = SCOPE_MACHINES_MAX
+    found = next((group for group in in_zone if sizes[group.scope_id] < most), None)
+    if found is None and is_single and in_zone:
+        raise ConflictError(
+            f"The placement group holds {most} instances, those on their way out included:"
+            " wait until some of them are gone."
+        )
+    return found
 
 
 def _named(scale_set: ScaleSet, instance: int, birth: Birth, now: datetime) -> Machine:

@@ -169,6 +169,7 @@ def _quiet(
         not_before=draft.now,
         started_at=draft.now,
         operations=() if fact.operation is None else (fact.operation,),
+        model=fact.model if isinstance(fact, Requested) else None,
     )
 
 

@@ -89,7 +89,8 @@ class ScaleSet(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One scale set.
 
     `number` counts writes (its etag); `model_version` is the write that last changed what
-    instances get; `due_at` is when a rolling upgrade should look again.
+    instances get; `due_at` is when a rolling upgrade should look again; `writing` is the newest
+    write, whose end decides the provisioning state.
     """
 
     id: SetId
@@ -107,6 +108,7 @@ class ScaleSet(Struct, frozen=True, kw_only=True, omit_defaults=True):
     provisioning: Provisioning = Provisioning.CREATING
     rollout: Rollout | None = None
     due_at: datetime | None = None
+    writing: OperationId | None = None
 
     @property
     def model(self) -> Model:

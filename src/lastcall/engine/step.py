@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from lastcall.engine.announcements import announced
 from lastcall.engine.draft import (
-    APPLIES_MODEL,
     BOOTS,
     POWER_AFTER,
     Draft,
@@ -22,6 +21,7 @@ from lastcall.engine.errors import (
     IllegalTransitionError,
 )
 from lastcall.engine.facts import (
+    ActionDelayed,
     ActionDone,
     ActionFailed,
     Announced,
@@ -34,9 +34,9 @@ from lastcall.engine.facts import (
     Watched,
     Withdrawn,
 )
-from lastcall.engine.limits import IDLE_AFTER
 from lastcall.engine.model import (
     Action,
+    Event,
     Machine,
     Power,
     Provisioning,
@@ -46,6 +46,7 @@ from lastcall.engine.model import (
 from lastcall.engine.policy import Policy
 from lastcall.engine.requests import NEEDS_ALLOCATION, added, requested
 from lastcall.engine.transitions import Trigger
+from lastcall.engine.watching import is_on, off_at
 
 
 def step(scope: Scope, fact: Fact, now: datetime, policy: Policy) -> Step:
@@ -60,7 +61,7 @@ def due_at(scope: Scope) -> datetime | None:
     """Return when `TimePassed` will next matter to the scope: its only timer."""
     due = [event.not_before for event in scope.events.values() if event.is_pending]
     if scope.watched_at is not None:
-        due.append(scope.watched_at + IDLE_AFTER)
+        due.append(off_at(scope.watched_at))
     return min(due, default=None)
 
 
@@ -91,14 +92,14 @@ def _time_passed(draft: Draft, _fact: TimePassed) -> None:
     for event in [e for e in draft.events.values() if e.is_pending and e.not_before <= draft.now]:
         after = draft.move(event, Trigger.DEADLINE)
         draft.note("started", "Started: NotBefore was reached.", after)
-    if draft.watched_at is not None and draft.watched_at + IDLE_AFTER <= draft.now:
+    if draft.watched_at is not None and not is_on(draft.watched_at, draft.now):
         draft.watched_at = None
         draft.note("unwatched", "Scheduled Events is off: nobody asked for 24 hours.")
 
 
 def _watched(draft: Draft, fact: Watched) -> None:
     before = draft.watched_at
-    if before is None or before + IDLE_AFTER <= fact.at:
+    if before is None or not is_on(before, fact.at):
         draft.incarnation = 1  # R22: it starts over.
         draft.note("watched", "Scheduled Events is on: somebody asked for the document.")
         draft.watched_at = fact.at
@@ -116,16 +117,17 @@ def _action_done(draft: Draft, fact: ActionDone) -> None:
         draft.remove(machine)
         draft.note("deleted", f"{machine.name} is gone.", machine=machine.id)
     else:
-        after = _performed(machine, event.action, fact)
+        after = _performed(machine, event, fact)
         draft.update(after if draft.is_changing(machine.id) else _recovered(after, event.action))
         if event.type is None:
             draft.note(event.action, f"{machine.name}: {event.action} done.", machine=machine.id)
 
 
-def _performed(machine: Machine, action: Action, fact: ActionDone) -> Machine:
-    model = machine.model
-    if action in APPLIES_MODEL and fact.model is not None:
-        model = fact.model
+def _performed(machine: Machine, event: Event, fact: ActionDone) -> Machine:
+    action, model = event.action, machine.model
+    # Of two updates, the later request wins, whichever is finished last.
+    if event.model is not None and event.model.version >= model.version:
+        model = event.model
     booted = machine.booted
     if action in BOOTS and fact.number is not None:
         booted = fact.number
@@ -157,6 +159,17 @@ def _action_failed(draft: Draft, fact: ActionFailed) -> None:
     )
 
 
+def _action_delayed(draft: Draft, fact: ActionDelayed) -> None:
+    event = draft.events.get(fact.event_id)
+    if event is not None and fact.machine in event.remaining:
+        machine = draft.machines[fact.machine]
+        draft.note(
+            "delayed",
+            f"{machine.name}: {event.action} is tried again: {fact.reason}",
+            machine=machine.id,
+        )
+
+
 def _protected(draft: Draft, fact: Protected) -> None:
     draft.update(replace(draft.member(fact.machine), protection=fact.protection))
 
@@ -172,5 +185,6 @@ _HANDLERS: Final[Mapping[type[Fact], Callable[[Draft, Any], None]]] = {
     Watched: _watched,
     ActionDone: _action_done,
     ActionFailed: _action_failed,
+    ActionDelayed: _action_delayed,
     Protected: _protected,
 }

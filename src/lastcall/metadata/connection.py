@@ -67,12 +67,15 @@ class Connection(asyncio.Protocol):
         self._saw_end = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvloop's own
-        """Begin, unless there are too many."""
+        """Begin, unless there are too many; a crowd is not even told so."""
         self._transport = transport
         self._write = transport.write
         self._ordinal = self._locate(transport)
         self._peers.add(self)
-        if len(self._peers) > self._options.connections_max:
+        excess = len(self._peers) - self._options.connections_max
+        if excess > self._options.refusals_max:
+            self.abort()
+        elif excess > 0:
             self._part(RefusedError(503, "Too many connections.", headers={"Retry-After": "1"}))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002

@@ -103,11 +103,6 @@ class Endpoint:
         except (RefusedError, DomainError):
             return None
 
-    def sweep(self) -> None:
-        """Forget what was learned where requests have to be counted."""
-        if self._platform.realism.rate_limit:
-            self.learned.clear()
-
     async def finish(self) -> None:
         """Wait for the approvals that are being recorded."""
         await asyncio.gather(*self._approving, return_exceptions=True)

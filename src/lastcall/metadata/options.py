@@ -6,6 +6,8 @@ from msgspec import Struct
 class Options(Struct, frozen=True, kw_only=True):
     """What one client may take of the server before it is refused, let go or told to wait.
 
+    `refusals_max` is how many of those that are one too many are told so at a time.
+
     `answers_in_row` is how many pipelined requests are answered before others have their turn,
     `unread_bytes_max` how much of what follows is taken in while an answer is pending.
 
@@ -17,6 +19,7 @@ class Options(Struct, frozen=True, kw_only=True):
 
     own_addresses: bool = True
     connections_max: int = 10_000
+    refusals_max: int = 64
     header_bytes_max: int = 16 * 1024
     unread_bytes_max: int = 16 * 1024
     answers_in_row: int = 16

@@ -60,6 +60,7 @@ class RequestParser:
         self._url = b""
         self._has_metadata = False
         self._is_forwarded = False
+        self._has_origin = False
 
     def on_url(self, part: bytes) -> None:
         """Take a part of the target; it may come in pieces."""
@@ -77,6 +78,8 @@ class RequestParser:
                 self._has_metadata = value.strip().lower() == b"true"
             case b"x-forwarded-for":
                 self._is_forwarded = True
+            case b"origin":
+                self._has_origin = True
             case b"expect":
                 self.wants_continue = value.strip().lower() == b"100-continue"
             case b"content-length" if int(value) > METADATA_BODY_BYTES_MAX:
@@ -105,6 +108,7 @@ class RequestParser:
                 url=self._url,
                 has_metadata=self._has_metadata,
                 is_forwarded=self._is_forwarded,
+                has_origin=self._has_origin,
                 is_last=not keeps_alive,
                 body=b"".join(self._body),
             )

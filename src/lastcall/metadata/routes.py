@@ -17,7 +17,8 @@ KNOWN_URLS_MAX = 4096
 KNOWN_URL_BYTES_MAX = 256
 WAIT, INCARNATION, TIMEOUT = "wait_for_change", "last_incarnation", "timeout_sec"
 
-# R17: the preview did not insist on the header.
+# R17: the preview did not insist on the header. Who approves needs it all the same: a page can
+# make a browser send a plain POST anywhere.
 HEADERLESS_VERSION = "2017-03-01"
 
 
@@ -28,6 +29,7 @@ class Request(Struct, frozen=True, kw_only=True):
     url: bytes
     has_metadata: bool = False
     is_forwarded: bool = False
+    has_origin: bool = False
     is_last: bool = False
     body: bytes = b""
     raw: bytes | None = None
@@ -88,10 +90,12 @@ class _Place(Struct, frozen=True):
 def parse_wish(request: Request, options: Options) -> Wish:
     """Return what a request asks for, or refuse; the checks come in the service's own order."""
     place, query, pairs = _parse_url(request.url)
-    if not request.has_metadata and not _is_preview(place, query):
+    if not request.has_metadata and not _is_preview(request.verb, place, query):
         raise RefusedError(400, "Bad request. Required metadata header not specified")
     if request.is_forwarded:
         raise RefusedError(400, "Bad request. The X-Forwarded-For header is not allowed")
+    if request.has_origin:  # Only browsers send it, and a web page is no guest.
+        raise RefusedError(400, "Bad request. The Origin header is not allowed")
     _refuse_elsewhere(place)
     _refuse_verb(request.verb, place)
     if len(query) != pairs:
@@ -144,9 +148,9 @@ def _place(path: str) -> _Place:
     return _Place(selector, segments[1].lower(), tuple(unquote(part) for part in segments[2:]))
 
 
-def _is_preview(place: _Place, query: Mapping[str, str]) -> bool:
-    is_events = place.endpoint == "scheduledevents"
-    return is_events and query.get("api-version") == HEADERLESS_VERSION
+def _is_preview(verb: str, place: _Place, query: Mapping[str, str]) -> bool:
+    reads_events = verb == "GET" and place.endpoint == "scheduledevents"
+    return reads_events and query.get("api-version") == HEADERLESS_VERSION
 
 
 def _refuse_elsewhere(place: _Place) -> None:

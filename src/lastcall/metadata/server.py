@@ -47,12 +47,6 @@ class MetadataServer:
         self._sweeping = asyncio.create_task(self._sweep())
         return host, port
 
-    async def listen(self, listener: socket.socket, ordinal: int) -> asyncio.Server:
-        """Serve one machine alone on a socket of its own; the caller closes what is returned."""
-        server = await self._create(listener, lambda _transport: ordinal)
-        self._servers.append(server)
-        return server
-
     async def stop(self) -> None:
         """Take no more clients, finish the approvals under way, and let everyone go."""
         for server in self._servers:
@@ -74,23 +68,19 @@ class MetadataServer:
         self._directory.on_change = _ignore
 
     async def _serve(self, listener: socket.socket, locate: Locate) -> int:
-        server = await self._create(listener, locate)
-        self._servers.append(server)
-        port: int = listener.getsockname()[1]
-        return port
-
-    async def _create(self, listener: socket.socket, locate: Locate) -> asyncio.Server:
         def connect() -> Connection:
             return Connection(self._endpoint, self._options, self._connections, locate)
 
         loop = asyncio.get_running_loop()
-        return await loop.create_server(connect, sock=listener, backlog=BACKLOG)
+        server = await loop.create_server(connect, sock=listener, backlog=BACKLOG)
+        self._servers.append(server)
+        port: int = listener.getsockname()[1]
+        return port
 
     async def _sweep(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(self._options.sweep_s)
-            self._endpoint.sweep()
             now = loop.time()
             for connection in tuple(self._connections):
                 connection.sweep(now)

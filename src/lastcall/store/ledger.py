@@ -106,9 +106,16 @@ class Ledger:
         }
         return self._shelf.find_ended(scope_id, event_ids) | recent
 
-    def ended_events(self, limit: int) -> Sequence[Ended]:
+    def ended_event(self, event_id: EventId) -> Ended | None:
+        """Return an event that has ended, as this transaction sees it."""
+        for ended in (*self.changes.ended, *self._batch.ended):
+            if ended.event.id == event_id:
+                return ended
+        return self._shelf.find_ended_event(event_id)
+
+    def ended_events(self, limit: int, skip: int = 0) -> Sequence[Ended]:
         """Return the committed events that ended last."""
-        return self._shelf.newest_ended(limit)
+        return self._shelf.newest_ended(limit, skip)
 
     def history(self, wanted: HistoryFilter) -> Sequence[Recorded]:
         """Return committed lines of history."""
@@ -214,8 +221,11 @@ class Ledger:
         perform = effect.perform
         event = self.scope(effect.scope_id).events.get(perform.event_id)
         if event is not None and perform.machine in event.remaining:
-            again = replace(effect, attempts=effect.attempts + 1)
-            self.changes.effects[perform.event_id, perform.machine] = EffectRow(again, until)
+            self.changes.effects[perform.event_id, perform.machine] = EffectRow(effect, until)
+
+    def forget_effect(self, effect: Effect) -> None:
+        """Remove an effect that cannot be performed."""
+        self.changes.effects[effect.perform.event_id, effect.perform.machine] = None
 
 
 def _ended(step: Step, event: Event, at: datetime) -> Ended:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -64,9 +65,13 @@ class MemoryShelf:
         found = (self._ended.get(event_id) for event_id in event_ids)
         return frozenset(e.event.id for e in found if e is not None and e.scope_id == scope_id)
 
-    def newest_ended(self, limit: int) -> Sequence[Ended]:
-        """Return the events that ended last, newest first."""
-        return tuple(reversed(self._ended.values()))[:limit]
+    def find_ended_event(self, event_id: EventId) -> Ended | None:
+        """Return an event that has ended."""
+        return self._ended.get(event_id)
+
+    def newest_ended(self, limit: int, skip: int) -> Sequence[Ended]:
+        """Return the events that ended last, newest first, without the first `skip`."""
+        return tuple(islice(reversed(self._ended.values()), skip, skip + limit))
 
     def find_history(self, wanted: HistoryFilter) -> Sequence[Recorded]:
         """Return the newest lines that match, oldest first."""

@@ -99,8 +99,11 @@ SELECT MIN(due_at) FROM (
 -- name: find_ended
 SELECT id FROM ended_events WHERE scope_id = ? AND id = ?;
 
+-- name: find_ended_event
+SELECT body FROM ended_events WHERE id = ?;
+
 -- name: newest_ended
-SELECT body FROM ended_events ORDER BY seq DESC LIMIT ?;
+SELECT body FROM ended_events ORDER BY seq DESC LIMIT ? OFFSET ?;
 
 -- name: put_ended
 INSERT OR IGNORE INTO ended_events (id, scope_id, ended_at, body) VALUES (?, ?, ?, ?);

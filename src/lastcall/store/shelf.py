@@ -42,8 +42,12 @@ class Shelf(Protocol):
         """Return which of these events the scope once had."""
         ...
 
-    def newest_ended(self, limit: int) -> Sequence[Ended]:
-        """Return the events that ended last, newest first."""
+    def find_ended_event(self, event_id: EventId) -> Ended | None:
+        """Return an event that has ended."""
+        ...
+
+    def newest_ended(self, limit: int, skip: int) -> Sequence[Ended]:
+        """Return the events that ended last, newest first, without the first `skip`."""
         ...
 
     def find_history(self, wanted: HistoryFilter) -> Sequence[Recorded]:

@@ -76,6 +76,7 @@ class SqliteStore:
         )
         self._observers: list[Callable[[Commit], None]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._is_closed = False
         self._writer = threading.Thread(target=self._write, name="lastcall-write", daemon=True)
         self._writer.start()
 
@@ -83,7 +84,10 @@ class SqliteStore:
         """Run `work` in the writer's thread; its result is there when it is on disk."""
         self._loop = asyncio.get_running_loop()
         outcome: asyncio.Future[T] = self._loop.create_future()
-        self._queue.put((work, outcome))
+        if self._is_closed:
+            outcome.set_exception(StoreUnavailableError("it is closed"))
+        else:
+            self._queue.put((work, outcome))
         return outcome
 
     async def read(self, work: Callable[[Reader], T]) -> T:
@@ -97,6 +101,7 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Commit what is queued, then close the file."""
+        self._is_closed = True
         self._queue.put(None)
         await asyncio.to_thread(self._writer.join)
         self._reader.shutdown()
@@ -134,25 +139,37 @@ class SqliteStore:
         commit = None
         if batch:
             history, lost = _outcome(partial(self._shelf.write, batch))
-            if history is None:
-                outcomes = [(future, None, error or lost) for future, _, error in outcomes]
-            else:
+            if history is not None:
                 # The changes are on disk: a failing look at the timers must not deny it.
                 commit = commit_of(batch, history, _outcome(self._shelf.next_due)[0])
+            elif len(group) > 1 and not isinstance(lost, StoreUnavailableError):
+                # One of them cannot be written; the others shall not pay for it.
+                for alone in group:
+                    self._commit([alone])
+                return
+            else:
+                commit = Commit(trouble=str(lost))
+                outcomes = [(future, None, error or lost) for future, _, error in outcomes]
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._deliver, commit, outcomes)
 
     def _deliver(self, commit: Commit | None, outcomes: Sequence[Outcome]) -> None:
-        if commit is not None:
-            for observer in self._observers:
-                observer(commit)
-        for future, result, error in outcomes:
-            if future.done():
-                continue  # Whoever asked has left; what was decided is recorded all the same.
-            if error is None:
-                future.set_result(result)
-            else:
-                future.set_exception(error)
+        try:
+            if commit is not None:
+                for observer in self._observers:
+                    observer(commit)
+        finally:
+            for future, result, error in outcomes:
+                _settle(future, result, error)
+
+
+def _settle(future: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
+    if future.done():
+        return  # Whoever asked has left; what was decided is recorded all the same.
+    if error is None:
+        future.set_result(result)
+    else:
+        future.set_exception(error)
 
 
 def _outcome(work: Callable[[], T]) -> tuple[T | None, BaseException | None]:

@@ -103,9 +103,14 @@ class SqliteShelf:
             event_id for event_id in event_ids if self._one("find_ended", scope_id, event_id)
         )
 
-    def newest_ended(self, limit: int) -> Sequence[Ended]:
-        """Return the events that ended last, newest first."""
-        return [rows.decode_ended(body) for (body,) in self._all("newest_ended", limit)]
+    def find_ended_event(self, event_id: EventId) -> Ended | None:
+        """Return an event that has ended."""
+        row = self._one("find_ended_event", event_id)
+        return None if row is None else rows.decode_ended(row[0])
+
+    def newest_ended(self, limit: int, skip: int) -> Sequence[Ended]:
+        """Return the events that ended last, newest first, without the first `skip`."""
+        return [rows.decode_ended(body) for (body,) in self._all("newest_ended", limit, skip)]
 
     def find_history(self, wanted: HistoryFilter) -> Sequence[Recorded]:
         """Return the newest lines that match, oldest first."""

@@ -124,7 +124,15 @@ def refusal(error: DomainError) -> Response:
 
 def unavailable() -> Response:
     """Answer that the store is in trouble, which may pass."""
-    message = "The store cannot record anything at present; nothing was changed. Try again."
+    return _not_now("The store cannot record anything at present; nothing was changed. Try again.")
+
+
+def overloaded() -> Response:
+    """Answer that too many others are being answered, which will pass."""
+    return _not_now("Too many requests are being answered at present. Try again.")
+
+
+def _not_now(message: str) -> Response:
     body = encode_json(encode_error("ServiceUnavailable", message))
     return Response(body, 503, RETRY_AFTER, JSON)
 

@@ -1,7 +1,7 @@
 """From a request to its handler: one table, paths in whatever case (R92), one place for errors."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -20,9 +20,8 @@ from lastcall.web.errors import (
     answered,
 )
 from lastcall.wire.bodies import encode_json
-
-SHOWN_CHARACTERS_MAX: Final = 100
-BOOLEANS: Final = {"true": True, "false": False}
+from lastcall.wire.fields import BOOLEANS
+from lastcall.wire.quoting import shown
 
 
 class Call:
@@ -54,7 +53,7 @@ class Call:
         value = BOOLEANS.get(text.lower())
         if value is None:
             raise InvalidParameterError(
-                f"The value '{text[:SHOWN_CHARACTERS_MAX]}' of '{name}' is not true or false.",
+                f"The value '{shown(text)}' of '{name}' is not true or false.",
                 target=name,
             )
         return value
@@ -68,7 +67,7 @@ class Call:
         is_number = text.isascii() and text.isdigit() and len(text) <= 18
         if not is_number or int(text) not in allowed:
             raise InvalidParameterError(
-                f"The value '{text[:SHOWN_CHARACTERS_MAX]}' of '{name}' is not a whole number"
+                f"The value '{shown(text)}' of '{name}' is not a whole number"
                 f" from {allowed[0]} to {allowed[-1]}.",
                 target=name,
             )
@@ -196,7 +195,6 @@ def _nowhere(folded: list[str], segments: list[str]) -> DomainError:
     if folded[0] == "subscriptions" and "providers" in folded[:-1]:
         namespace = segments[folded.index("providers") + 1]
         return InvalidResourceTypeError(
-            "The resource type could not be found in the namespace"
-            f" '{namespace[:SHOWN_CHARACTERS_MAX]}'."
+            f"The resource type could not be found in the namespace '{shown(namespace)}'."
         )
     return PathNotFoundError()

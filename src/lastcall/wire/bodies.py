@@ -6,13 +6,14 @@ from typing import Any
 import msgspec
 
 from lastcall.engine.errors import InvalidRequestContentError
+from lastcall.wire.spelling import with_known_names
 
 # Far more than any model has, far less than what recursion in our own code can bear.
 DEPTH_MAX = 64
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
-    """Return the JSON object that a request carries, or refuse."""
+    """Return the JSON object that a request carries, its names as documented, or refuse."""
     try:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -22,7 +23,8 @@ def parse_body(body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _refusal("a JSON object was expected")
     _refuse_depth(value)
-    return value
+    named: dict[str, Any] = with_known_names(value)
+    return named
 
 
 def encode_json(value: object) -> bytes:

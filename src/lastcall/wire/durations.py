@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 
 from lastcall.engine.errors import InvalidParameterError
+from lastcall.wire.quoting import shown
 
 # Years and months have no fixed length. ASCII digits only; the bound keeps timedelta in range.
 SHAPE = re.compile(
@@ -11,16 +12,13 @@ SHAPE = re.compile(
     r"(?:T(?=[0-9])(?:(?P<hours>[0-9]{1,6})H)?(?:(?P<minutes>[0-9]{1,6})M)?"
     r"(?:(?P<seconds>[0-9]{1,9}(?:\.[0-9]{1,9})?)S)?)?"
 )
-SHOWN_CHARACTERS_MAX = 100
 
 
 def parse_duration(text: str) -> timedelta:
     """Return the length of a duration such as PT7M30S, or refuse."""
     match = SHAPE.fullmatch(text)
     if match is None:
-        raise InvalidParameterError(
-            f"'{text[:SHOWN_CHARACTERS_MAX]}' is not an ISO 8601 duration such as PT5M."
-        )
+        raise InvalidParameterError(f"'{shown(text)}' is not an ISO 8601 duration such as PT5M.")
     parts = match.groupdict("0")
     whole, _, fraction = parts["seconds"].partition(".")
     return timedelta(

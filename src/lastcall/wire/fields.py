@@ -10,18 +10,18 @@ import msgspec
 
 from lastcall.engine.errors import InvalidParameterError
 from lastcall.wire.durations import encode_duration, parse_duration
+from lastcall.wire.quoting import shown
 
 E = TypeVar("E", bound=StrEnum)
 BOOLEANS = {"true": True, "false": False}
 NUMBER = re.compile(r"-?[0-9]{1,9}")
-SHOWN_CHARACTERS_MAX = 100
 
 
 def refuse(path: str, value: object, wanted: str) -> NoReturn:
     """Refuse a value, naming it, its place and what is wanted there."""
-    shown = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     raise InvalidParameterError(
-        f"The value '{shown[:SHOWN_CHARACTERS_MAX]}' of '{path}' is not {wanted}.", target=path
+        f"The value '{shown(text)}' of '{path}' is not {wanted}.", target=path
     )
 
 

@@ -89,9 +89,10 @@ def _without(value: Mapping[str, Any], keys: list[str]) -> dict[str, Any]:
 def _place(text: str, path: str) -> tuple[int, int]:
     """Return the line and the column up to which the service has read when it meets a member.
 
-    Its parser stops behind the colon that follows the member's name.
+    Its parser stops behind the colon that follows the member's name, in whatever case that is.
     """
-    end = next((end for found, end in _members(text) if found == path), 0)
+    wanted = path.lower()
+    end = next((end for found, end in _members(text) if found.lower() == wanted), 0)
     start = text.rfind("\n", 0, end) + 1
     return text.count("\n", 0, end) + 1, end - start
 

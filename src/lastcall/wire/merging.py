@@ -8,6 +8,7 @@ from lastcall.engine.limits import OS_IMAGE_NOTICE, TERMINATE_NOTICE_DEFAULT
 from lastcall.engine.scale_sets import Orchestration, ScaleInRule, UpgradeMode
 from lastcall.wire.durations import encode_duration
 from lastcall.wire.fields import coerced_boolean, coerced_number, spelled
+from lastcall.wire.spelling import OPAQUE
 
 
 class Priority(StrEnum):
@@ -56,9 +57,6 @@ WORDS: dict[str, type[StrEnum]] = {
     "priority": Priority,
     "rules": ScaleInRule,
 }
-
-# What users fill with names and values of their own.
-OPAQUE = frozenset({"protectedSettings", "settings", "tags", "userAssignedIdentities"})
 
 NOTICE_DEFAULTS = {
     "terminateNotificationProfile": encode_duration(TERMINATE_NOTICE_DEFAULT),

@@ -32,6 +32,7 @@ from lastcall.wire.fields import (
     word_at,
 )
 from lastcall.wire.merging import Eviction, Priority
+from lastcall.wire.names import place
 
 Document = Mapping[str, Any]
 
@@ -110,7 +111,7 @@ def refuse_incomplete(document: Document) -> None:
 def refuse_change(old: Document, new: Document) -> None:
     """Refuse a change of what a set keeps for life; both documents are valid on their own."""
     before, after = traits(old, ""), traits(new, "")
-    if _place(old) != _place(new):
+    if place(text_at(old, "location") or "") != place(text_at(new, "location") or ""):
         _refuse_property("location")
     if sorted(before.zones) != sorted(after.zones):
         _refuse_property("zones")
@@ -132,11 +133,6 @@ def instance_affecting(document: Document) -> Any:
     """Return the part of a model that instances get, to be compared with another's (R105)."""
     sku = object_at(document, "sku")
     return object_at(document, PROFILE), sku.get("name"), sku.get("tier")
-
-
-def _place(document: Document) -> str:
-    """Return the location in one spelling: "West US" is "westus"."""
-    return (text_at(document, "location") or "").replace(" ", "").lower()
 
 
 def _refuse_property(path: str) -> NoReturn:

@@ -4,9 +4,9 @@ import re
 from datetime import date
 
 from lastcall.engine.errors import InvalidApiVersionError, MissingApiVersionError
+from lastcall.wire.quoting import shown
 
 SHAPE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:-preview)?", re.IGNORECASE)
-SHOWN_CHARACTERS_MAX = 100
 
 # The compute provider's. Later ones are accepted too: clients move on before we do.
 KNOWN = (
@@ -47,7 +47,7 @@ def refuse_api_version(value: str | None, oldest: str = KNOWN[0]) -> None:
     match = SHAPE.fullmatch(value)
     if match is None or match[1] < oldest or not _is_date(match[1]):
         raise InvalidApiVersionError(
-            f"The api-version '{value[:SHOWN_CHARACTERS_MAX]}' is invalid."
+            f"The api-version '{shown(value)}' is invalid."
             f" The supported versions are '{','.join(reversed(KNOWN))}'."
         )
 

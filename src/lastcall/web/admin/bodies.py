@@ -36,10 +36,16 @@ async def parse(call: Call, kind: type[T]) -> T:
 
 def page(call: Call, items: Iterable[T]) -> tuple[list[T], int | None]:
     """Return the part of a list that was asked for, and where the next part begins."""
-    limit = page_limit(call)
+    window = page_window(call)
+    found = list(islice(items, window.start, window.stop + 1))
+    is_last = len(found) <= len(window)
+    return found[: len(window)], None if is_last else window.stop
+
+
+def page_window(call: Call) -> range:
+    """Return which entries are wanted, by their place in the whole list."""
     skip = call.number("skip", 0, range(SKIP_MAX))
-    found = list(islice(items, skip, skip + limit + 1))
-    return found[:limit], skip + limit if len(found) > limit else None
+    return range(skip, skip + page_limit(call))
 
 
 def page_limit(call: Call) -> int:

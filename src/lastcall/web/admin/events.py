@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from operator import attrgetter
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -9,9 +10,13 @@ from starlette.responses import Response
 
 from lastcall.app import events
 from lastcall.app.directory import Directory
+from lastcall.app.learning import Moment
 from lastcall.app.platform import Platform
-from lastcall.engine.effects import Step
-from lastcall.engine.errors import EventNotFoundError, InvalidParameterError
+from lastcall.engine.errors import (
+    EventNotFoundError,
+    IllegalTransitionError,
+    InvalidParameterError,
+)
 from lastcall.engine.facts import Announced
 from lastcall.engine.limits import (
     DESCRIPTION_CHARACTERS_MAX,
@@ -21,8 +26,8 @@ from lastcall.engine.limits import (
     NOTICE_MIN,
 )
 from lastcall.engine.model import Event, EventId, EventType, MachineId, Scope, ScopeId
-from lastcall.ports import HistoryFilter, Reader, Recorded
-from lastcall.web.admin.bodies import PAGING, ROOT, page, parse
+from lastcall.ports import Ended, HistoryFilter, Reader, Recorded, Transaction
+from lastcall.web.admin.bodies import PAGING, ROOT, page, page_window, parse
 from lastcall.web.admin.views import (
     EventDetail,
     EventList,
@@ -33,6 +38,7 @@ from lastcall.web.admin.views import (
 )
 from lastcall.web.routing import Call, Parameter, Route, json
 from lastcall.wire.durations import encode_duration, parse_duration
+from lastcall.wire.quoting import shown
 
 OPERATOR = "operator"
 
@@ -61,19 +67,31 @@ class Events:
 
     async def list_all(self, call: Call) -> Response:
         """List the events that are pending or started, on request with those that ended."""
-        with_ended = call.flag("all")
-        shown = list(_present(self._platform.directory))
-        if with_ended:
-            ended = await self._platform.read(lambda r: r.ended_events(HISTORY_PAGE_MAX))
-            shown += [show_ended(one) for one in ended]
-        value, following = page(call, shown)
-        return json(EventList(value, following))
+        present = sorted(
+            _present(self._platform.directory), key=attrgetter("announced_at"), reverse=True
+        )
+        if not call.flag("all"):
+            return json(EventList(*page(call, present)))
+        window = page_window(call)
+        shown = present[window.start : window.stop + 1]
+        rest, skip = len(window) + 1 - len(shown), max(0, window.start - len(present))
+        ended = await self._platform.read(lambda r: r.ended_events(rest, skip))
+        # One that ends in between is told as it was: it stands in the list once.
+        known = {event.id for event in present}
+        shown += [show_ended(one) for one in ended if one.event.id not in known]
+        is_last = len(ended) < rest
+        return json(EventList(shown[: len(window)], None if is_last else window.stop))
 
     async def show(self, call: Call) -> Response:
         """Show one event, present or past, with its history."""
         event_id = _event_id(call)
+        present = _find(self._platform.directory, event_id)
         history, ended = await self._platform.read(lambda r: _past(r, event_id))
-        return json(show_detail(ended or self._found(event_id), history))
+        if ended is not None:
+            return json(show_detail(show_ended(ended), history))
+        if present is None:
+            raise _unknown(event_id)
+        return json(show_detail(show_event(present[1], present[0]), history))
 
     async def announce(self, call: Call) -> Response:
         """Announce an event."""
@@ -84,25 +102,24 @@ class Events:
     async def approve(self, call: Call) -> Response:
         """Approve an event in the guests' stead."""
         event_id = _event_id(call)
-        scope, _ = _find(self._platform.directory, event_id)
-        approval = events.Approval(scope.id, (event_id,), OPERATOR)
-        step = await self._platform.transact(
-            lambda tx, moment: events.approve(tx, approval, moment)
+        scope_id = self._scope_with(event_id)
+        return json(
+            await self._platform.transact(
+                lambda tx, moment: _approved(tx, scope_id, event_id, moment)
+            )
         )
-        return json(_after(step, event_id))
 
     async def cancel(self, call: Call) -> Response:
         """Take back an announcement that has not started (R54)."""
         event_id = _event_id(call)
-        scope, _ = _find(self._platform.directory, event_id)
-        await self._platform.transact(
-            lambda tx, moment: events.withdraw(tx, scope.id, event_id, moment)
-        )
+        scope_id = self._scope_with(event_id)
+        await self._platform.transact(lambda tx, moment: _cancel(tx, scope_id, event_id, moment))
         return Response(status_code=204)
 
-    def _found(self, event_id: EventId) -> EventView:
-        scope, event = _find(self._platform.directory, event_id)
-        return show_event(event, scope)
+    def _scope_with(self, event_id: EventId) -> ScopeId | None:
+        """Return where an event was last seen; only the transaction knows whether it still is."""
+        found = _find(self._platform.directory, event_id)
+        return None if found is None else found[0].id
 
     def _fact(self, wanted: Announcement) -> Announced:
         directory = self._platform.directory
@@ -153,24 +170,47 @@ def _present(directory: Directory) -> Iterator[EventView]:
                 yield show_event(event, scope)
 
 
-def _find(directory: Directory, event_id: EventId) -> tuple[Scope, Event]:
+def _find(directory: Directory, event_id: EventId) -> tuple[Scope, Event] | None:
     for published in directory.scopes():
         event = published.scope.events.get(event_id)
         if event is not None and event.type is not None:
             return published.scope, event
-    raise EventNotFoundError(f"There is no scheduled event '{event_id[:100]}'.")
+    return None
 
 
-def _past(reader: Reader, event_id: EventId) -> tuple[Sequence[Recorded], EventView | None]:
+def _unknown(event_id: EventId) -> EventNotFoundError:
+    return EventNotFoundError(f"There is no scheduled event '{shown(event_id)}'.")
+
+
+def _past(reader: Reader, event_id: EventId) -> tuple[Sequence[Recorded], Ended | None]:
     history = reader.history(HistoryFilter(limit=HISTORY_PAGE_MAX, event_id=event_id))
-    ended = (one for one in reader.ended_events(HISTORY_PAGE_MAX) if one.event.id == event_id)
-    return history, next((show_ended(one) for one in ended), None)
+    return history, reader.ended_event(event_id)
 
 
-def _after(step: Step, event_id: EventId) -> EventView:
-    assert step.before is not None, "only an event of a scope is approved"
-    event = step.scope.events.get(event_id) or step.before.events[event_id]
-    return show_event(event, step.before)
+def _approved(
+    tx: Transaction, scope_id: ScopeId | None, event_id: EventId, moment: Moment
+) -> EventView:
+    """Approve an event and return it as it then stands; one that has ended needs nothing (D3)."""
+    ended = tx.ended_event(event_id)
+    if ended is not None:
+        return show_ended(ended)
+    if scope_id is None:
+        raise _unknown(event_id)
+    approval = events.Approval(scope_id, (event_id,), OPERATOR)
+    scope = events.approve(tx, approval, moment).scope
+    return show_event(scope.events[event_id], scope)
+
+
+def _cancel(tx: Transaction, scope_id: ScopeId | None, event_id: EventId, moment: Moment) -> None:
+    ended = tx.ended_event(event_id)
+    if ended is not None:
+        raise IllegalTransitionError(
+            f"{event_id} is past the point where it could be cancelled: it is"
+            f" {ended.event.status} already."
+        )
+    if scope_id is None:
+        raise _unknown(event_id)
+    events.withdraw(tx, scope_id, event_id, moment)
 
 
 def routes(platform: Platform) -> Iterator[Route]:

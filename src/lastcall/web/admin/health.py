@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from starlette.responses import Response
 
 from lastcall.app.platform import Platform
+from lastcall.ports import StoreUnavailableError
+from lastcall.web.errors import RETRY_AFTER
 from lastcall.web.routing import Call, Route, json
 
 
@@ -19,9 +21,18 @@ class Health:
         return json({"status": "live"})
 
     async def ready(self, _call: Call) -> Response:
-        """Say that the store answers too; it is a 503 when it does not."""
-        await self._platform.read(lambda reader: reader.next_due())
+        """Say that the store answers too and that what was last written to it was recorded."""
+        trouble = self._platform.trouble or await self._trouble_reading()
+        if trouble:
+            return json({"status": "not ready", "reason": trouble}, 503, RETRY_AFTER)
         return json({"status": "ready"})
+
+    async def _trouble_reading(self) -> str:
+        try:
+            await self._platform.read(lambda reader: reader.next_due())
+        except StoreUnavailableError as trouble:
+            return str(trouble)
+        return ""
 
 
 def routes(platform: Platform) -> Iterator[Route]:

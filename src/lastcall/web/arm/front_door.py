@@ -14,6 +14,7 @@ from lastcall.web.account import Account
 from lastcall.web.errors import RETRY_AFTER, SubscriptionNotFoundError
 from lastcall.web.routing import Call, Handler, Route
 from lastcall.wire.names import PROVIDER, set_id
+from lastcall.wire.quoting import shown
 from lastcall.wire.versions import refuse_api_version
 
 SUBSCRIPTION: Final = "/subscriptions/{subscription}"
@@ -23,7 +24,6 @@ SET: Final = f"{SETS}/{{set}}"
 INSTANCES: Final = f"{SET}/virtualMachines"
 INSTANCE: Final = f"{INSTANCES}/{{instance}}"
 LOCATION: Final = f"{SUBSCRIPTION}{COMPUTE}/locations/{{location}}"
-SHOWN_CHARACTERS_MAX: Final = 100
 
 
 def arm_route(
@@ -49,8 +49,9 @@ def _admitted(handler: Handler, account: Account) -> Handler:
         refuse_api_version(call.query("api-version"))
         subscription = call.names["subscription"]
         if subscription.lower() != account.subscription.lower():
-            shown = subscription[:SHOWN_CHARACTERS_MAX]
-            raise SubscriptionNotFoundError(f"The subscription '{shown}' could not be found.")
+            raise SubscriptionNotFoundError(
+                f"The subscription '{shown(subscription)}' could not be found."
+            )
         return await handler(call)
 
     return admit

@@ -14,7 +14,7 @@ from lastcall.web.routing import Call
 from lastcall.wire.bodies import encode_json, parse_body
 from lastcall.wire.members import refuse_members
 from lastcall.wire.merging import merge
-from lastcall.wire.names import refuse_name, refuse_resource_group_name
+from lastcall.wire.names import place, refuse_name, refuse_resource_group_name
 from lastcall.wire.traits import (
     capacity,
     instance_affecting,
@@ -81,11 +81,6 @@ def revised(old: bytes | None, change: Change) -> Revision:
         changes_instances=before is not None
         and instance_affecting(before) != instance_affecting(after),
     )
-
-
-def place(location: str) -> str:
-    """Return a location in its one spelling: "West US" is "westus"."""
-    return location.replace(" ", "").lower()
 
 
 def _refuse_match(tx: Transaction, key: SetKey, etags: str) -> None:

@@ -28,11 +28,12 @@ from lastcall.web.arm.front_door import (
     known,
     tracking,
 )
-from lastcall.web.arm.revisions import Change, apply, parse_change, place
+from lastcall.web.arm.revisions import Change, apply, parse_change
 from lastcall.web.arm.views import Json, show_set, show_sets
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire.arm import encode_list, encode_set_view, encode_skus
 from lastcall.wire.bodies import parse_body
+from lastcall.wire.names import place
 from lastcall.wire.requests import parse_instance_ids
 
 ACTIONS: Final = {
