@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from lastcall.app.platform import Platform, Realism, World
+from lastcall.app.runner import Runner
 from lastcall.clock import SystemClock, VirtualClock
 from lastcall.drivers.simulated import Script, SimulatedDriver
 from lastcall.engine.errors import OperationNotAllowedError
@@ -21,7 +22,7 @@ from .builders import HOUR, MINUTE, NOON, NOTICE, SECOND, Fleet
 
 
 async def eventually(condition) -> None:
-    for _ in range(500):
+    for _ in range(5000):
         if condition():
             return
         await asyncio.sleep(0.002)
@@ -306,3 +307,44 @@ async def test_trouble_with_the_store_shows_until_a_commit_succeeds():
         await fleet.write(1)
 
         assert fleet.platform.trouble == ""
+
+
+class CountedPasses:
+    """Stands in for the reconciler, which has work of its own."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def reconcile(self) -> None:
+        self.count += 1
+
+
+async def nothing() -> None:
+    """Keep nothing up."""
+
+
+async def test_a_sleeping_loop_is_woken_for_what_is_due_before_it_would_wake():
+    passes, clock = CountedPasses(), SystemClock()
+    runner = Runner(passes, clock, nothing)
+    runner.observe(Commit(next_due=clock.now() + HOUR))
+    running = asyncio.create_task(runner.run())
+    await eventually(lambda: runner._sleeps_until is not None)
+    assert passes.count == 1
+
+    runner.observe(Commit(next_due=clock.now() + timedelta(milliseconds=20)))
+    await eventually(lambda: passes.count >= 3)  # Once to look at the timer, once when it is due.
+
+    running.cancel()
+
+
+async def test_a_sleeping_loop_sleeps_on_for_what_is_due_later():
+    passes, clock = CountedPasses(), SystemClock()
+    runner = Runner(passes, clock, nothing)
+    running = asyncio.create_task(runner.run())
+    await eventually(lambda: runner._sleeps_until is not None)
+
+    runner.observe(Commit(next_due=clock.now() + HOUR))
+    runner.observe(Commit(next_due=None))
+
+    assert not runner._woken.is_set()
+    running.cancel()

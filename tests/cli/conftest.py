@@ -21,8 +21,9 @@ ANYWHERE = Address("127.0.0.1", 0)
 class ThreadedServer:
     """A server on a virtual clock, in a thread of its own."""
 
-    def __init__(self, state: Path) -> None:
+    def __init__(self, state: Path, *, always_notify: bool = True) -> None:
         self.state = state
+        self.always_notify = always_notify
         self.endpoints: Endpoints | None = None
         self.failure: BaseException | None = None
         self._ready = threading.Event()
@@ -56,7 +57,7 @@ class ThreadedServer:
             portal=ANYWHERE,
             metadata=ANYWHERE,
             clock="virtual",
-            always_notify=True,
+            always_notify=self.always_notify,
         )
         async with running(settings) as self.endpoints:
             self._ready.set()

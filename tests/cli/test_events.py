@@ -42,7 +42,10 @@ def test_an_approved_event_starts_before_its_time(ask, web):
 
 def test_less_notice_than_promised_has_to_be_asked_for(ask, web):
     refused = ask(*web, "Redeploy", "--notice", "1m")
-    assert (refused.code, "short" in refused.err) == (1, True)
+    assert refused.code == 2
+    assert refused.err == (
+        "error: --notice of a Redeploy is at least 10m; add --short to give less.\n"
+    )
     assert ask(*web, "Redeploy", "--notice", "1m", "--short").code == 0
 
 
@@ -84,7 +87,9 @@ def _announce_until_over(ask, web, watching):
 def test_changes_are_watched_as_json_a_line_each(ask, web, server):
     watching = _watch(server.state, "--json", "--count", "3")
     out, err = _announce_until_over(ask, web, watching)
-    assert (watching.returncode, err) == (0, "")
+    assert (watching.returncode, err.count("\n")) == (0, 1)
+    assert err.startswith("watching http://127.0.0.1:")
+    assert err.endswith(" (Ctrl-C stops)\n")
     lines = [json.loads(line) for line in out.splitlines()]
     assert len(lines) == 3
     assert [line["seq"] for line in lines] == sorted(line["seq"] for line in lines)
@@ -95,6 +100,42 @@ def test_changes_are_watched_with_their_type(ask, web, server):
     out, _ = _announce_until_over(ask, web, watching)
     assert "Freeze" in out
     assert len(out.splitlines()) == 2
+
+
+def test_a_watched_change_of_a_whole_event_names_its_instances_in_one_column(ask, web, server):
+    watching = _watch(server.state, "--count", "4")
+    out, _ = _announce_until_over(ask, web, watching)
+    columns = [line.index("web_0") for line in out.splitlines() if "web_0, web_1" in line]
+    assert columns
+    assert len(set(columns)) == 1
+
+
+def test_history_is_listed_for_an_event_or_an_instance(ask, web):
+    event = ask(*web, "Freeze", "--json").json
+    other = ask("events", "announce", "--type", "Reboot", "--instances", "web_1", "--json").json
+    lines = ask("events", "history", "--event", event["id"], "--json").json
+    assert {line["event"] for line in lines} == {event["id"]}
+    of_instance = ask("events", "history", "--instance", "web_1", "--json").json
+    assert other["id"] in {line["event"] for line in of_instance}
+    assert len(ask("events", "history", "--limit", "1", "--json").json) == 1
+    table = ask("events", "history", "--event", event["id"]).out.splitlines()
+    assert table[0].split() == ["AT", "(UTC)", "WHAT", "EVENT", "INSTANCE", "TEXT"]
+    assert event["id"] in table[1]
+    assert ask("events", "history", "--event", "none").out == "Nothing has happened.\n"
+    assert ask("events", "history", "--instance", "nobody").code == 3
+    ask("vmss", "delete-instances", "-n", "web", "--instance-ids", "1", "--force-deletion")
+    gone = ask("events", "history", "--instance", "Web_1", "--json").json
+    assert {line["instance"] for line in gone} == {"web_1"}
+    assert len(ask("events", "history", "--instance", "web_1", "--limit", "1", "--json").json) == 1
+
+
+def test_what_is_over_is_said_to_be_over(ask, web):
+    event = ask(*web, "Freeze", "--json").json["id"]
+    ask("events", "cancel", event)
+    approved = ask("events", "approve", event)
+    assert (approved.code, approved.out) == (0, f"{event} is Canceled already.\n")
+    cancelled = ask("events", "cancel", event)
+    assert (cancelled.code, cancelled.err) == (1, f"error: {event} is Canceled already.\n")
 
 
 @pytest.mark.acceptance

@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 import pytest
-import typer
 
+from lastcall.cli.failures import WrongUsageError
 from lastcall.cli.flags import duration, iso_duration, spread, tags
 
 
@@ -45,7 +45,7 @@ def test_durations_are_read_in_both_notations(text, expected):
 
 @pytest.mark.parametrize("text", ["", "10", "m", "10 m", "-5m", "30m1h", "P1M", "ten"])
 def test_what_is_no_duration_is_wrong_usage(text):
-    with pytest.raises(typer.BadParameter, match="not a duration"):
+    with pytest.raises(WrongUsageError, match="not a duration"):
         duration(text)
 
 
@@ -55,5 +55,5 @@ def test_a_duration_goes_out_as_iso_8601():
 
 def test_tags_are_pairs():
     assert tags(["a=b", "c=d=e", "f"]) == {"a": "b", "c": "d=e", "f": ""}
-    with pytest.raises(typer.BadParameter):
+    with pytest.raises(WrongUsageError):
         tags(["=x"])

@@ -30,18 +30,71 @@ def test_the_group_can_come_from_the_environment(ask, monkeypatch):
 
 
 def test_the_servers_refusal_is_printed_in_its_own_words(ask):
-    refused = ask(*CREATE, "--terminate-notification-time", "99")
+    refused = ask(*CREATE, "--platform-fault-domain-count", "99")
     assert refused.code == 1
     assert refused.err.startswith("error: ")
     assert refused.err.rstrip().endswith("(InvalidParameter)")
     assert "Traceback" not in refused.err
 
 
-def test_what_does_not_exist_is_exit_code_3(ask):
-    missing = ask("vmss", "show", "-n", "nope")
+def test_a_set_that_does_not_exist_is_exit_code_3_and_a_hint(ask, server):
+    hint = f"see: lastcall vmss list --state {server.state}"
+    for command in (
+        ("show",),
+        ("delete",),
+        ("restart",),
+        ("list-instances",),
+        ("scale", "--new-capacity", "1"),
+        ("delete-instances", "--instance-ids", "0"),
+    ):
+        missing = ask("vmss", *command, "-n", "nope")
+        assert missing.code == 3
+        assert missing.err.splitlines()[1:] == [hint]
+    assert ask("vmss", "show", "-n", "nope").err.splitlines()[0].endswith("(ResourceNotFound)")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("delete-instances", "--instance-ids", "99"),
+        ("restart", "--instance-ids", "99"),
+        ("stop", "--instance-ids", "99"),
+        ("update-instances", "--instance-ids", "99"),
+        ("get-instance-view", "--instance-id", "99"),
+        ("simulate-eviction", "--instance-id", "99"),
+        ("update", "--instance-id", "99", "--protect-from-scale-in"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_an_instance_that_does_not_exist_is_exit_code_3_and_a_hint(ask, server, command):
+    ask(*CREATE)
+    missing = ask("vmss", *command, "-n", "web")
     assert missing.code == 3
-    assert missing.err.rstrip().endswith("(ResourceNotFound)")
-    assert ask("vmss", "delete", "-n", "nope").code == 0
+    hint = f"see: lastcall vmss list-instances -n web --state {server.state}"
+    assert missing.err.splitlines()[1:] == [hint]
+
+
+def test_a_set_is_created_once(ask):
+    ask(*CREATE)
+    again = ask("vmss", "create", "-n", "web")
+    assert again.code == 1
+    assert again.err == (
+        "error: web exists already in group lastcall;"
+        " change it with: lastcall vmss update / vmss scale\n"
+    )
+    assert len(_instances(ask)) == 3
+    assert ask(*CREATE, "-g", "other").code == 0
+
+
+def test_an_update_tells_which_instances_still_have_the_old_model(ask, server):
+    assert "upgrade policy          Manual" in ask(*CREATE).out
+    told = ask("vmss", "update", "-n", "web", *NOTICE)
+    assert told.err == (
+        "3 instances still have the old model; bring them up to date with:"
+        f" lastcall vmss update-instances -n web --instance-ids '*' --state {server.state}\n"
+    )
+    mode = ("--upgrade-policy-mode", "Automatic", "--terminate-notification-time", "7m")
+    assert ask("vmss", "update", "-n", "web", *mode).err == ""
 
 
 def test_instances_are_listed_with_their_state(ask):
@@ -94,6 +147,11 @@ def test_scaling_waits_until_it_is_done(ask):
     scaled = ask("vmss", "scale", "-n", "web", "--new-capacity", "5", "--json").json
     assert scaled["sku"]["capacity"] == 5
     assert len(_instances(ask)) == 5
+
+
+def test_an_action_goes_by_the_name_of_its_command(ask):
+    ask(*CREATE)
+    assert ask("vmss", "stop", "-n", "web").out == "Done: stop of web.\n"
 
 
 @pytest.mark.parametrize("verb", ["stop", "deallocate", "start", "reimage"])
@@ -187,6 +245,8 @@ def _commands():
 def test_every_help_has_an_example(run, command):
     shown = run(*command, "--help")
     assert shown.code == 0
+    assert "…" not in shown.out
+    assert "..." not in shown.out.replace(" ...", "").replace("[ARGS]...", "")
     assert f"Example: lastcall {' '.join(command)}".rstrip() in " ".join(shown.out.split())
 
 

@@ -27,12 +27,16 @@ class Runner:
         self._upkeep = upkeep
         self._woken = asyncio.Event()
         self._next_due: datetime | None = None
+        self._sleeps_until: datetime | None = None
         self.failures = 0
 
     def observe(self, commit: Commit) -> None:
-        """Learn from a commit when something is next due, and wake if that is now."""
-        self._next_due = commit.next_due
-        if commit.next_due is not None and commit.next_due <= self._clock.now():
+        """Learn from a commit when something is next due, and wake if that is now or too soon."""
+        due = self._next_due = commit.next_due
+        if due is None:
+            return
+        is_too_soon = self._sleeps_until is not None and due < self._sleeps_until
+        if is_too_soon or due <= self._clock.now():
             self._woken.set()
 
     async def run(self) -> None:
@@ -55,10 +59,12 @@ class Runner:
             await self._sleep()
 
     async def _sleep(self) -> None:
-        wait = PERIOD
+        now, wait = self._clock.now(), PERIOD
         if self._next_due is not None:
-            wait = min(PERIOD, max(timedelta(0), self._next_due - self._clock.now()))
+            wait = min(PERIOD, max(timedelta(0), self._next_due - now))
+        self._sleeps_until = now + wait
         # Not wait_for: in Python 3.11 it forgets a cancellation that meets the waking.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(wait.total_seconds()):
                 await self._woken.wait()
+        self._sleeps_until = None

@@ -29,7 +29,7 @@ Portal = Annotated[
     typer.Option(
         "--portal",
         metavar="URL",
-        help="The server's portal, instead of its folder.",
+        help="The server's API, instead of its folder.",
         rich_help_panel="Which server",
     ),
 ]
@@ -71,6 +71,10 @@ class Session:
         else:
             output.print_table(table)
 
+    def remark(self, sentence: str) -> None:
+        """Tell a person something beside the answer."""
+        typer.echo(sentence, err=True)
+
     def say(self, value: Any, sentence: str) -> None:
         """Print the machine form or a sentence, whichever is wanted."""
         if self.as_json:
@@ -111,7 +115,8 @@ def command(
         parameters = (*own, *SHARED)
         run.__dict__["__signature__"] = inspect.Signature(list(parameters))
         run.__annotations__ = {each.name: each.annotation for each in parameters}
-        app.command(name, epilog=f"Example: {example}")(run)
+        # A short help is shown whole; the first sentence of the long one would be cut off.
+        app.command(name, short_help=function.__doc__, epilog=f"Example: {example}")(run)
         return run
 
     return add

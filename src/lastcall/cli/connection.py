@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from lastcall.cli.failures import FAILED, NOT_FOUND, CommandError
-from lastcall.cli.places import Place
+from lastcall.cli.failures import (
+    FAILED,
+    NOT_FOUND,
+    CommandError,
+    NoServerError,
+    RefusedError,
+)
+from lastcall.cli.places import Place, state_flag
 
 if TYPE_CHECKING:
     import httpx2
@@ -15,6 +21,7 @@ if TYPE_CHECKING:
 API_VERSION: Final = "2024-11-01"
 OWN_API: Final = "/lastcall/v1"
 SETS: Final = "providers/Microsoft.Compute/virtualMachineScaleSets"
+GROUP: Final = "lastcall"
 PAGE: Final = "1000"
 # Advancing a clock does everything that becomes due before it answers.
 ANSWER_TIMEOUT_S: Final = 600.0
@@ -86,6 +93,32 @@ class Connection:
         full = f"/subscriptions/{self.server.subscription}/{path}"
         return self.ask(method, full, body, {"api-version": API_VERSION, **(params or {})})
 
+    def about(
+        self,
+        target: "Target",
+        method: str,
+        *more: str,
+        body: Json | None = None,
+        params: Params | None = None,
+    ) -> "httpx2.Response":
+        """Ask about a scale set or something of it; what is not there comes with a hint."""
+        try:
+            return self.arm(method, target.path(*more), body, params)
+        except CommandError as failure:
+            failure.hint = self._hint(failure, target)
+            raise
+
+    def _hint(self, failure: CommandError, target: "Target") -> str:
+        if failure.exit_code != NOT_FOUND:
+            return ""
+        if failure.code == "ResourceNotFound":
+            return self.hint("vmss list")
+        return self.hint(f"vmss list-instances {target.flags}")
+
+    def hint(self, command: str) -> str:
+        """Return the advice to look somewhere else on the same server."""
+        return f"see: lastcall {command}{state_flag(self._place.state)}"
+
     def ask(
         self, method: str, url: str, body: Json | None = None, params: Params | None = None
     ) -> "httpx2.Response":
@@ -106,9 +139,9 @@ class Connection:
         except httpx2.ConnectError as nobody:
             raise self._place.nobody() from nobody
         except httpx2.TimeoutException as slow:
-            raise CommandError(f"error: {self.server.url} does not answer.") from slow
+            raise NoServerError(f"error: {self.server.url} does not answer.") from slow
         except (httpx2.TransportError, httpx2.InvalidURL) as trouble:
-            raise CommandError(f"error: the connection broke: {trouble}") from trouble
+            raise NoServerError(f"error: the connection broke: {trouble}") from trouble
 
 
 def refusal(answer: "httpx2.Response") -> CommandError:
@@ -116,8 +149,15 @@ def refusal(answer: "httpx2.Response") -> CommandError:
     exit_code = NOT_FOUND if answer.status_code == 404 else FAILED
     try:
         error = answer.json()["error"]
-        return CommandError(f"error: {error['message']} ({error['code']})", exit_code)
-    except (ValueError, KeyError, TypeError):
+        if isinstance(error, str) and "metadata header" in error:
+            return CommandError(
+                "error: that is the metadata address; the API is elsewhere (see endpoints.json)."
+            )
+        # An action on instances that are not there is a 400 on Azure.
+        if (error["code"], error.get("target")) == ("InvalidParameter", "instanceIds"):
+            exit_code = NOT_FOUND
+        return RefusedError(error["message"], exit_code, code=error["code"])
+    except (ValueError, KeyError, TypeError, AttributeError):
         return CommandError(
             f"error: the server answered {answer.status_code} {answer.reason_phrase}.", exit_code
         )
@@ -129,6 +169,11 @@ class Target:
 
     group: str
     name: str
+
+    @property
+    def flags(self) -> str:
+        """What a command needs to mean this set."""
+        return f"-n {self.name}" + ("" if self.group == GROUP else f" -g {self.group}")
 
     def path(self, *more: str) -> str:
         """Return the path of the set, or of something of it, under the subscription."""

@@ -7,10 +7,11 @@ platform must be quick.
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Final, NoReturn
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn, cast
 
 from lastcall import __version__
-from lastcall.cli.failures import FAILED, CommandError
+from lastcall.cli.failures import CODES, FAILED, WRONG_USAGE, CommandError
 
 if TYPE_CHECKING:
     import typer
@@ -29,25 +30,50 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and leave with its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        _run(given)
+        exit_code = _run(given)
     except CommandError as failure:
         sys.stderr.write(f"{failure}\n")
-        sys.exit(failure.exit_code)
+        _tell_program(given, failure.code, failure.message)
+        exit_code = failure.exit_code
     except Exception as bug:  # noqa: BLE001  # a person gets a sentence, not a traceback
         _confess(bug, is_verbose="--verbose" in given)
-        sys.exit(FAILED)
-    sys.exit(0)
+        _tell_program(given, type(bug).__name__, str(bug))
+        exit_code = FAILED
+    sys.exit(exit_code)
 
 
-def _run(given: list[str]) -> None:
+def _run(given: list[str]) -> int:
     if given[:1] == ["up"]:
         from lastcall.cli import up  # noqa: PLC0415
 
         up.main(given[1:])
-        return
+        return 0
+    import typer  # noqa: PLC0415
+
     from lastcall.cli.flags import spread  # noqa: PLC0415
 
-    build(given)(args=spread(given), prog_name="lastcall")
+    # What all of Typer's wrong usages are has no public name.
+    wrong_usage = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
+    try:
+        left: int | None = build(given)(
+            args=spread(given), prog_name="lastcall", standalone_mode=False
+        )
+    except wrong_usage as wrong:
+        wrong.show()
+        _tell_program(given, CODES[WRONG_USAGE], wrong.format_message())
+        return wrong.exit_code
+    return left or 0
+
+
+def _tell_program(given: Sequence[str], code: str, message: str) -> None:
+    """Give a program that asked for JSON the failure in JSON, too."""
+    if "--json" not in given:
+        return
+    import json  # noqa: PLC0415
+
+    error = {"code": code, "message": message.removeprefix("error: ")}
+    with suppress(OSError):
+        sys.stdout.write(f"{json.dumps({'error': error}, ensure_ascii=False)}\n")
 
 
 def build(arguments: Sequence[str]) -> "typer.Typer":
@@ -67,6 +93,8 @@ def build(arguments: Sequence[str]) -> "typer.Typer":
     app = typer.Typer(
         no_args_is_help=True,
         pretty_exceptions_enable=False,
+        # Plain: Rich's boxes cut flags off in a terminal of 80 columns.
+        rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog="Example: lastcall up --clock virtual",
     )

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import typer
-
-from lastcall.cli.flags import tags
+from lastcall.cli.failures import WrongUsageError
+from lastcall.cli.flags import tags, terminate_notice, zones
 
 Json = dict[str, Any]
 
@@ -17,7 +16,6 @@ PLACES: Final = {
     "location": "location",
     "vm_sku": "sku.name",
     "instance_count": "sku.capacity",
-    "zones": "zones",
     "orchestration_mode": "properties.orchestrationMode",
     "single_placement_group": "properties.singlePlacementGroup",
     "platform_fault_domain_count": "properties.platformFaultDomainCount",
@@ -56,6 +54,8 @@ def _members(flags: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, path in PLACES.items():
         if flags.get(name) is not None:
             yield path, flags[name]
+    if flags.get("zones") is not None:
+        yield "zones", zones(flags["zones"])
     if flags.get("tags") is not None:
         yield "tags", tags(flags["tags"])
     if flags.get("image") is not None:
@@ -68,11 +68,11 @@ def _members(flags: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _notice(flags: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     if flags.get("enable_terminate_notification") is False:
-        raise typer.BadParameter(
+        raise WrongUsageError(
             "--terminate-notification-time needs --enable-terminate-notification true."
         )
     yield f"{TERMINATE}.enable", True
-    yield f"{TERMINATE}.notBeforeTimeout", f"PT{flags['terminate_notification_time']}M"
+    yield f"{TERMINATE}.notBeforeTimeout", terminate_notice(flags["terminate_notification_time"])
 
 
 def image(text: str) -> Json:
@@ -81,7 +81,7 @@ def image(text: str) -> Json:
         return {"id": text}
     parts = IMAGES.get(text.lower(), text).split(":")
     if len(parts) != len(IMAGE_PARTS):
-        raise typer.BadParameter(
+        raise WrongUsageError(
             f"--image '{text}' is neither publisher:offer:sku:version, nor a resource id,"
             f" nor one of {', '.join(sorted(IMAGES))}."
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lastcall.cli.failures import CommandError
+from lastcall.cli.failures import CommandError, NoServerError
 
 STATE_VARIABLE: Final = "LASTCALL_STATE"
 
@@ -60,10 +60,10 @@ class Place:
     def nobody(self) -> CommandError:
         """Return the failure of finding no server here."""
         if self.portal is not None:
-            return CommandError(
+            return NoServerError(
                 f"No lastcall answers at {self.portal}; start one with: lastcall up"
             )
-        return CommandError(
+        return NoServerError(
             f"No lastcall is running on {self.folder};"
             f" start one with: lastcall up{state_flag(self.state)}"
         )

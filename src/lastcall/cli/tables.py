@@ -11,6 +11,7 @@ Json = dict[str, Any]
 SCALE_SET_HEAD: Final = ("NAME", "GROUP", "LOCATION", "INSTANCES", "NOTICE", "STATE")
 MEMBER_HEAD: Final = ("ID", "NAME", "STATE", "POWER", "LATEST MODEL", "ZONE", "PROTECTED FROM")
 EVENT_HEAD: Final = ("EVENT", "TYPE", "STATUS", "INSTANCES", "NOT BEFORE (UTC)", "SOURCE")
+LINE_HEAD: Final = ("AT (UTC)", "WHAT", "EVENT", "INSTANCE", "TEXT")
 INSTANCE_HEAD: Final = ("NAME", "STATE", "POWER", "METADATA")
 PROTECTIONS: Final = {
     "protectFromScaleIn": "scale-in",
@@ -57,7 +58,7 @@ def scale_set(found: Json) -> Table:
             ("state", properties["provisioningState"]),
             ("notice before deletion", _notice(found) or "off"),
             ("orchestration", properties.get("orchestrationMode")),
-            ("upgrade policy", properties.get("upgradePolicy", {}).get("mode")),
+            ("upgrade policy", properties.get("upgradePolicy", {}).get("mode", "Manual")),
             ("scale-in policy", properties.get("scaleInPolicy", {}).get("rules")),
             ("priority", profile.get("priority")),
             ("eviction policy", profile.get("evictionPolicy")),
@@ -125,6 +126,17 @@ def event(found: Json) -> Table:
             ("description", found["description"]),
             *((moment(line["at"]), line["text"]) for line in found.get("history", ())),
         )
+    )
+
+
+def line_row(found: Json) -> tuple[str, ...]:
+    """Return a line of history on one line."""
+    return (
+        moment(found["at"]),
+        found["what"],
+        text(found["event"]),
+        text(found["instance"]),
+        found["text"],
     )
 
 

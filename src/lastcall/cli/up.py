@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> None:
 
 def register(app: "typer.Typer") -> None:
     """Add the command to the list of all; it is run without Typer."""
-    app.command("up", help=PROMISE)(lambda: main(()))
+    app.command("up", help=PROMISE, short_help=PROMISE)(lambda: main(()))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add = flags.add_argument
     add("--state", type=Path, metavar="DIR", help=f"where it keeps everything [{STATE_VARIABLE}]")
-    add("--portal", type=_address, metavar="HOST:PORT", help="page and API [127.0.0.1:7080]")
+    add("--portal", type=_address, metavar="HOST:PORT", help="API [127.0.0.1:7080]")
     add("--metadata", type=_address, metavar="HOST:PORT", help="metadata [127.0.0.1:7169]")
     add("--expose-metadata", action="store_true", help="allow others to reach the metadata")
     add("--clock", choices=("real", "virtual"), default="real", help="virtual: it stands still")
@@ -158,10 +158,11 @@ def greeting(endpoints: "Endpoints", state: Path, elsewhere: str) -> str:
     return "\n".join(
         (
             f"lastcall is running on {state}; Ctrl-C stops it.",
-            f"  portal and API  {endpoints.portal}",
-            f"  metadata        {endpoints.metadata}",
+            f"  API       {endpoints.portal}",
+            f"  metadata  {endpoints.metadata}",
             "Next, in another terminal:",
             f"  lastcall vmss create --name web --terminate-notification-time 10{elsewhere}",
+            f"  lastcall instances{elsewhere}",
         )
     )
 

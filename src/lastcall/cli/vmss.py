@@ -9,8 +9,11 @@ import typer
 from lastcall.cli import models, tables
 from lastcall.cli.commands import Session, command
 from lastcall.cli.connection import Json, Target, sets_path
+from lastcall.cli.failures import NOT_FOUND, CommandError, WrongUsageError
 from lastcall.cli.output import Table
+from lastcall.cli.places import state_flag
 from lastcall.cli.vmss_flags import (
+    ActionsProtection,
     EvictionPolicy,
     FaultDomains,
     ForceDeletion,
@@ -23,17 +26,18 @@ from lastcall.cli.vmss_flags import (
     NoticeMinutes,
     NoticeSwitch,
     NoWait,
+    OnePlacementGroup,
     OrchestrationMode,
     Priority,
     ScaleInPolicy,
-    Switch,
+    ScaleInProtection,
     Tags,
     UpgradeMode,
     VmSku,
     Zones,
     truth,
 )
-from lastcall.cli.waiting import follow
+from lastcall.cli.waiting import Unheld, Work, follow
 
 vmss = typer.Typer(no_args_is_help=True, help="Scale sets, with az's own names.")
 
@@ -66,14 +70,19 @@ def create(
     priority: Priority = None,
     eviction_policy: EvictionPolicy = None,
     platform_fault_domain_count: FaultDomains = None,
-    single_placement_group: Switch = None,
+    single_placement_group: OnePlacementGroup = None,
     scale_in_policy: ScaleInPolicy = None,
     tags: Tags = None,
     no_wait: NoWait = False,
 ) -> None:
     """Create a scale set with its instances."""
     flags = {**locals(), "single_placement_group": truth(single_placement_group)}
-    _write(session, "PUT", Target(resource_group, name), models.model(flags), no_wait=no_wait)
+    if eviction_policy is not None and priority != "Spot":
+        raise WrongUsageError("--eviction-policy needs --priority Spot.")
+    body = models.model(flags)
+    target = Target(resource_group, name)
+    _refuse_existing(session, target)
+    _write(session, "PUT", body, Work(f"creating {name}", target), no_wait=no_wait)
 
 
 @command(
@@ -94,12 +103,12 @@ def update(
     image: Image = None,
     priority: Priority = None,
     eviction_policy: EvictionPolicy = None,
-    single_placement_group: Switch = None,
+    single_placement_group: OnePlacementGroup = None,
     scale_in_policy: ScaleInPolicy = None,
     tags: Tags = None,
     instance_id: InstanceId = None,
-    protect_from_scale_in: Switch = None,
-    protect_from_scale_set_actions: Switch = None,
+    protect_from_scale_in: ScaleInProtection = None,
+    protect_from_scale_set_actions: ActionsProtection = None,
     no_wait: NoWait = False,
 ) -> None:
     """Change a scale set, or with --instance-id the protection of one instance."""
@@ -114,16 +123,54 @@ def update(
         scale_set_actions=truth(protect_from_scale_set_actions),
     )
     protects = bool(protection["properties"]["protectionPolicy"])
-    if protects != (instance_id is not None) or protects == bool(body):
-        raise typer.BadParameter(
+    _check_update(has_instance=instance_id is not None, protects=protects, changes=bool(body))
+    work = Work(f"updating {name}", Target(resource_group, name))
+    if instance_id is not None:
+        _write(session, "PUT", protection, work, member=instance_id, no_wait=no_wait)
+        return
+    _write(session, "PATCH", body, work, no_wait=no_wait)
+    if not no_wait:
+        _remark_old_models(session, work.target)
+
+
+def _check_update(*, has_instance: bool, protects: bool, changes: bool) -> None:
+    """Refuse an update of nothing, or of a set and an instance at once."""
+    if has_instance and changes:
+        raise WrongUsageError("--instance-id cannot be combined with flags of the set.")
+    if protects != has_instance or protects == changes:
+        raise WrongUsageError(
             "say what to change: flags of the set, or --instance-id with --protect-from-scale-in"
             " or --protect-from-scale-set-actions."
         )
-    target = Target(resource_group, name)
-    if instance_id is None:
-        _write(session, "PATCH", target, body, no_wait=no_wait)
+
+
+def _remark_old_models(session: Session, target: Target) -> None:
+    found = session.connection.about(target, "GET", "virtualMachines").json()["value"]
+    old = sum(not each["properties"]["latestModelApplied"] for each in found)
+    if old:
+        are, them = ("instance still has", "it") if old == 1 else ("instances still have", "them")
+        session.remark(
+            f"{old} {are} the old model; bring {them} up to date with:"
+            f" lastcall vmss update-instances {target.flags} --instance-ids '*'"
+            f"{state_flag(session.place.state)}"
+        )
+
+
+def _refuse_existing(session: Session, target: Target) -> None:
+    """Refuse to create what exists: a PUT would change it, and delete what is too many."""
+    try:
+        found = session.connection.about(target, "GET").json()
+    except CommandError as missing:
+        if missing.exit_code != NOT_FOUND:
+            raise
         return
-    _write(session, "PUT", target, protection, member=instance_id, no_wait=no_wait)
+    # The server knows better what to say of one that is on its way out.
+    if found["properties"]["provisioningState"] != "Deleting":
+        raise CommandError(
+            f"error: {target.name} exists already in group {target.group};"
+            " change it with: lastcall vmss update / vmss scale",
+            code="Conflict",
+        )
 
 
 @command(vmss, "scale", example="lastcall vmss scale -n web --new-capacity 1 --no-wait")
@@ -137,13 +184,17 @@ def scale(
 ) -> None:
     """Change how many instances there are; the ones that go get their notice."""
     body = {"sku": {"capacity": new_capacity}}
-    _write(session, "PATCH", Target(resource_group, name), body, no_wait=no_wait)
+    target = Target(resource_group, name)
+    unheld = Unheld(session, target)
+    work = Work(f"scaling {name}", target, "Terminate")
+    _write(session, "PATCH", body, work, no_wait=no_wait)
+    unheld.remark()
 
 
 @command(vmss, "show", example="lastcall vmss show -n web --json")
 def show(session: Session, *, name: Name, resource_group: Group = "lastcall") -> None:
     """Show a scale set."""
-    found = session.connection.arm("GET", Target(resource_group, name).path()).json()
+    found = session.connection.about(Target(resource_group, name), "GET").json()
     session.answer(found, tables.scale_set(found))
 
 
@@ -174,36 +225,44 @@ def delete(
     """Delete a scale set; its instances get their notice."""
     params = {"forceDeletion": "true"} if force_deletion else {}
     target = Target(resource_group, name)
-    answer = session.connection.arm("DELETE", target.path(), None, params)
+    unheld = Unheld(session, target)
+    answer = session.connection.about(target, "DELETE", params=params)
     if answer.status_code == 204:
-        session.say({"status": "Succeeded"}, f"There is no scale set {name}.")
-        return
-    conclude(session, answer, f"deleting {name}", target, no_wait=no_wait)
+        missing = CommandError(
+            f"error: there is no scale set {name} in group {resource_group}.",
+            NOT_FOUND,
+            code="ResourceNotFound",
+        )
+        missing.hint = session.connection.hint("vmss list")
+        raise missing
+    work = Work(f"deleting {name}", target, "Terminate")
+    conclude(session, answer, work, no_wait=no_wait)
+    if not force_deletion:
+        unheld.remark()
 
 
-def conclude(session: Session, answer: Any, what: str, target: Target, *, no_wait: bool) -> None:
+def conclude(session: Session, answer: Any, work: Work, *, no_wait: bool) -> None:
     """Say how an operation without a result ended, or only that it began."""
     if no_wait:
         began = {"status": "Accepted", "operation": answer.headers.get("azure-asyncoperation")}
-        session.say(began, f"Accepted: {what}.")
+        session.say(began, f"Accepted: {work.what}.")
     else:
-        session.say(follow(session, answer, what, target), f"Done: {what}.")
+        session.say(follow(session, answer, work), f"Done: {work.what}.")
 
 
 def _write(
     session: Session,
     method: str,
-    target: Target,
     body: Json,
+    work: Work,
     *,
     no_wait: bool,
     member: str | None = None,
 ) -> None:
-    path = target.path() if member is None else target.path("virtualMachines", member)
-    answer = session.connection.arm(method, path, body)
+    more = () if member is None else ("virtualMachines", member)
+    answer = session.connection.about(work.target, method, *more, body=body)
     found = answer.json()
     if not no_wait:
-        verb = "creating" if answer.status_code == 201 else "updating"
-        follow(session, answer, f"{verb} {target.name}", target)
-        found = session.connection.arm("GET", path).json()
+        follow(session, answer, work)
+        found = session.connection.about(work.target, "GET", *more).json()
     session.answer(found, tables.scale_set(found) if member is None else tables.member(found))

@@ -10,6 +10,7 @@ from lastcall.cli.connection import Target
 from lastcall.cli.output import Table
 from lastcall.cli.vmss import conclude, vmss
 from lastcall.cli.vmss_flags import ForceDeletion, Group, InstanceId, InstanceIds, Name, NoWait
+from lastcall.cli.waiting import EventKind, Unheld, Work
 
 SomeInstanceIds = Annotated[
     list[str],
@@ -17,6 +18,7 @@ SomeInstanceIds = Annotated[
 ]
 OneInstanceId = Annotated[str, typer.Option("--instance-id", help="Which instance.")]
 
+EVENTS: Final[dict[str, EventKind]] = {"restart": "Reboot", "redeploy": "Redeploy"}
 # az's command, the control plane's name for it, and what it does.
 ACTIONS: Final = (
     ("restart", "restart", "Restart instances; a Reboot event tells them before."),
@@ -28,7 +30,7 @@ ACTIONS: Final = (
 )
 
 
-def _add_action(name: str, verb: str, promise: str) -> None:
+def _add_action(own_name: str, verb: str, promise: str) -> None:
     def action(
         session: Session,
         *,
@@ -39,11 +41,12 @@ def _add_action(name: str, verb: str, promise: str) -> None:
     ) -> None:
         target = Target(resource_group, name)
         body = {"instanceIds": instance_ids or ["*"]}
-        answer = session.connection.arm("POST", target.path(verb), body)
-        conclude(session, answer, f"{verb} of {name}", target, no_wait=no_wait)
+        answer = session.connection.about(target, "POST", verb, body=body)
+        work = Work(f"{own_name} of {name}", target, EVENTS.get(own_name))
+        conclude(session, answer, work, no_wait=no_wait)
 
     action.__doc__ = promise
-    command(vmss, name, example=f"lastcall vmss {name} -n web --instance-ids 0")(action)
+    command(vmss, own_name, example=f"lastcall vmss {own_name} -n web --instance-ids 0")(action)
 
 
 for _name, _verb, _promise in ACTIONS:
@@ -64,8 +67,8 @@ def update_instances(
     """Bring instances up to the set's latest model."""
     target = Target(resource_group, name)
     body = {"instanceIds": instance_ids}
-    answer = session.connection.arm("POST", target.path("manualupgrade"), body)
-    conclude(session, answer, f"updating instances of {name}", target, no_wait=no_wait)
+    answer = session.connection.about(target, "POST", "manualupgrade", body=body)
+    conclude(session, answer, Work(f"updating instances of {name}", target), no_wait=no_wait)
 
 
 @command(
@@ -84,15 +87,20 @@ def delete_instances(
     params = {"forceDeletion": "true"} if force_deletion else {}
     target = Target(resource_group, name)
     body = {"instanceIds": instance_ids}
-    answer = session.connection.arm("POST", target.path("delete"), body, params)
-    conclude(session, answer, f"deleting instances of {name}", target, no_wait=no_wait)
+    unheld = Unheld(session, target)
+    answer = session.connection.about(target, "POST", "delete", body=body, params=params)
+    work = Work(f"deleting instances of {name}", target, "Terminate")
+    conclude(session, answer, work, no_wait=no_wait)
+    if not force_deletion:
+        unheld.remark()
 
 
 @command(vmss, "list-instances", example="lastcall vmss list-instances -n web")
 def list_instances(session: Session, *, name: Name, resource_group: Group = "lastcall") -> None:
     """List the instances of a set."""
-    path = Target(resource_group, name).path("virtualMachines")
-    found = session.connection.arm("GET", path, None, {"$expand": "instanceView"}).json()["value"]
+    target, expand = Target(resource_group, name), {"$expand": "instanceView"}
+    answer = session.connection.about(target, "GET", "virtualMachines", params=expand)
+    found = answer.json()["value"]
     rows = [tables.member_row(each) for each in found]
     session.answer(found, Table(tables.MEMBER_HEAD, rows, f"{name} has no instances."))
 
@@ -109,8 +117,8 @@ def get_instance_view(
 ) -> None:
     """Show how a set is doing, or one of its instances."""
     more = () if instance_id is None else ("virtualMachines", instance_id)
-    path = Target(resource_group, name).path(*more, "instanceView")
-    found = session.connection.arm("GET", path).json()
+    target = Target(resource_group, name)
+    found = session.connection.about(target, "GET", *more, "instanceView").json()
     session.answer(found, tables.view(found))
 
 
@@ -121,6 +129,6 @@ def simulate_eviction(
     session: Session, *, name: Name, instance_id: OneInstanceId, resource_group: Group = "lastcall"
 ) -> None:
     """Evict a Spot instance; a Preempt event tells it 30 seconds before."""
-    path = Target(resource_group, name).path("virtualMachines", instance_id, "simulateEviction")
-    session.connection.arm("POST", path)
+    path = ("virtualMachines", instance_id, "simulateEviction")
+    session.connection.about(Target(resource_group, name), "POST", *path)
     session.say({"status": "Succeeded"}, f"{name} {instance_id} will be evicted in 30 seconds.")

@@ -4,13 +4,23 @@ from typing import Annotated, Final, Literal
 
 import typer
 
+from lastcall.cli.failures import WrongUsageError
+
 GROUP_VARIABLE: Final = "LASTCALL_GROUP"
 
 Group = Annotated[
     str,
     typer.Option("--resource-group", "-g", envvar=GROUP_VARIABLE, help="The resource group."),
 ]
-Name = Annotated[str, typer.Option("--name", "-n", help="The scale set.")]
+
+
+def _named(name: str) -> str:
+    if not name:
+        raise WrongUsageError("--name is empty; name the scale set, such as web.")
+    return name
+
+
+Name = Annotated[str, typer.Option("--name", "-n", callback=_named, help="The scale set.")]
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the end of it.")]
 ForceDeletion = Annotated[
     bool, typer.Option("--force-deletion", help="Delete at once, without notice.")
@@ -28,27 +38,55 @@ Image = Annotated[
     typer.Option(metavar="IMAGE", help="publisher:offer:sku:version, an alias, or a resource id."),
 ]
 NoticeMinutes = Annotated[
-    int | None,
-    typer.Option(metavar="MINUTES", help="Notice before a deletion, 5 to 15; turns it on."),
+    str | None,
+    typer.Option(
+        metavar="MINUTES",
+        help="Notice before a deletion, 5 to 15 minutes: 10, 10m or PT10M; turns it on.",
+    ),
 ]
-Switch = Annotated[
-    Literal["true", "false"] | None,
-    typer.Option(metavar="true|false", case_sensitive=False, help="Bare means true."),
-]
+Truth = Literal["true", "false"] | None
 NoticeSwitch = Annotated[
-    Literal["true", "false"] | None,
-    typer.Option(metavar="true|false", case_sensitive=False, help="Notice before deletions."),
+    Truth,
+    typer.Option(
+        metavar="true|false", case_sensitive=False, help="Notice before deletions; bare means true."
+    ),
+]
+OnePlacementGroup = Annotated[
+    Truth,
+    typer.Option(
+        metavar="true|false",
+        case_sensitive=False,
+        help="Keep to one placement group of at most 100 instances; bare means true.",
+    ),
+]
+ScaleInProtection = Annotated[
+    Truth,
+    typer.Option(
+        metavar="true|false",
+        case_sensitive=False,
+        help="Scaling in passes this instance over; bare means true.",
+    ),
+]
+ActionsProtection = Annotated[
+    Truth,
+    typer.Option(
+        metavar="true|false",
+        case_sensitive=False,
+        help="Neither scaling in nor actions on the whole set touch this instance;"
+        " bare means true.",
+    ),
 ]
 UpgradeMode = Annotated[
     Literal["Automatic", "Manual", "Rolling"] | None,
-    typer.Option(case_sensitive=False, help="How instances get a new model."),
+    typer.Option(case_sensitive=False, help="How instances get a new model; a new set has Manual."),
 ]
 OrchestrationMode = Annotated[
     Literal["Uniform", "Flexible"] | None,
     typer.Option(case_sensitive=False, help="How instances are named and managed."),
 ]
 Zones = Annotated[
-    list[str] | None, typer.Option("--zones", "-z", metavar="ZONE ...", help="Of 1, 2 and 3.")
+    list[str] | None,
+    typer.Option("--zones", "-z", metavar="ZONE ...", help="Of 1, 2 and 3: 1 2, or 1,2."),
 ]
 Priority = Annotated[
     Literal["Regular", "Spot"] | None,
@@ -56,7 +94,7 @@ Priority = Annotated[
 ]
 EvictionPolicy = Annotated[
     Literal["Deallocate", "Delete"] | None,
-    typer.Option(case_sensitive=False, help="What an eviction does."),
+    typer.Option(case_sensitive=False, help="What an eviction does; needs --priority Spot."),
 ]
 FaultDomains = Annotated[
     int | None, typer.Option("--platform-fault-domain-count", help="Fault domains, 1 to 5.")
