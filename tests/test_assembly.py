@@ -1,8 +1,11 @@
 """How a server is put together, and what it refuses to be put together from."""
 
+import asyncio
+import json
 import resource
 import sqlite3
 import threading
+import urllib.request
 
 import pytest
 
@@ -96,3 +99,25 @@ async def test_a_start_that_fails_leaves_nothing_open(tmp_path, script):
 
     assert {each.name for each in set(threading.enumerate()) - before} <= {"asyncio_0"}
     assert not (tmp_path / f"{DATABASE}-wal").exists()
+
+
+async def test_a_virtual_clock_stands_still_while_nobody_runs_it(tmp_path):
+    store = SqliteStore(tmp_path / DATABASE)
+    await store.transact(lambda tx: tx.remember("clock", "2020-02-03T04:05:06+00:00"))
+    await store.close()
+
+    async with running(settings(tmp_path, clock="virtual")) as endpoints:
+        url = f"{endpoints.portal}/lastcall/v1/clock"
+        answer = await asyncio.to_thread(lambda: urllib.request.urlopen(url).read())
+        assert json.loads(answer)["now"].startswith("2020-02-03T04:05:06")
+
+
+async def test_a_folder_whose_clock_is_ahead_is_not_run_in_real_time(tmp_path):
+    store = SqliteStore(tmp_path / DATABASE)
+    await store.transact(lambda tx: tx.remember("clock", "2999-01-01T00:00:00+00:00"))
+    await store.close()
+
+    sentence = await refusal(tmp_path)
+
+    assert "2999-01-01 00:00:00 UTC" in sentence
+    assert "--clock virtual" in sentence

@@ -91,10 +91,8 @@ def _open_files_raised() -> int:
 
 
 async def _platform(settings: Settings, store: SqliteStore) -> Platform:
-    clock: Clock = SystemClock()
-    if settings.clock == "virtual":
-        clock = VirtualClock(await _resumed(store, clock.now()))
     script = Script(pace=settings.pace)
+    clock = await _clock(settings, store)
     world = World(store=store, driver=SimulatedDriver(script), clock=clock, ids=RandomIds())
     policy = Policy(pace=settings.pace, always_notify=settings.always_notify)
     realism = Realism(
@@ -105,19 +103,28 @@ async def _platform(settings: Settings, store: SqliteStore) -> Platform:
     return Platform(world, policy, realism)
 
 
-async def _resumed(store: SqliteStore, now: datetime) -> datetime:
-    """Return where a virtual clock stood: it stands still while nobody runs it.
+async def _clock(settings: Settings, store: SqliteStore) -> Clock:
+    """Return the clock: a virtual one goes on where it stood, whatever has happened since."""
+    now = SystemClock().now()
+    stood = await store.read(_stood_at)
+    if settings.clock == "virtual":
+        return VirtualClock(stood or now.replace(microsecond=0))
+    if stood is not None and stood > now:
+        raise StartError(
+            f"The clock of {settings.state} was moved to {stood:%Y-%m-%d %H:%M:%S} UTC, which is"
+            " ahead of real time. Start with --clock virtual, or choose another folder with"
+            " --state DIR."
+        )
+    return SystemClock()
 
-    A real clock may have written to the folder since, so it is not behind what is recorded.
-    """
 
-    def last(reader: Reader) -> list[datetime]:
-        remembered = reader.recall(CLOCK_KEY)
-        lines = reader.history(HistoryFilter(limit=1))
-        stood = [] if remembered is None else [datetime.fromisoformat(remembered).astimezone(UTC)]
-        return stood + [line.at for line in lines]
-
-    return max(await store.read(last), default=now.replace(microsecond=0))
+def _stood_at(reader: Reader) -> datetime | None:
+    """Return the latest moment that the folder knows of: a clock never runs backwards."""
+    remembered = reader.recall(CLOCK_KEY)
+    known = [line.at for line in reader.history(HistoryFilter(limit=1))]
+    if remembered is not None:
+        known.append(datetime.fromisoformat(remembered).astimezone(UTC))
+    return max(known, default=None)
 
 
 @contextlib.asynccontextmanager

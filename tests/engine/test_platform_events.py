@@ -10,6 +10,7 @@ from lastcall.engine.errors import (
     IllegalTransitionError,
     InstanceNotFoundError,
     InvalidParameterError,
+    OperationNotAllowedError,
 )
 from lastcall.engine.limits import EVENTS_PER_SCOPE_MAX
 from lastcall.engine.model import Power, Provisioning, Source, Status
@@ -289,3 +290,11 @@ def test_a_scope_bears_only_so_many_events():
 
     with pytest.raises(ConflictError, match="1000 events already"):
         story.announce(FREEZE, "vm_0", event_id="more")
+
+
+@pytest.mark.parametrize("event_type", [FREEZE, REBOOT, REDEPLOY])
+def test_a_machine_without_a_host_has_no_maintenance(event_type):
+    story = Story(a_scope(a_machine(), a_machine("vm_1", power=Power.DEALLOCATED)))
+
+    with pytest.raises(OperationNotAllowedError, match="is deallocated: it has no host"):
+        story.announce(event_type, "vm_0", "vm_1")

@@ -186,8 +186,11 @@ def test_an_action_leaves_the_machine_in_its_power_state(action, power):
 
 
 def test_a_machine_that_was_deallocated_meanwhile_is_not_started_by_a_restart():
-    story = Story(a_scope(a_machine(power=Power.DEALLOCATED)))
-    story.announce(REBOOT, "vm_0", has_started=True)
+    story = Story()
+    story.announce(REBOOT, "vm_0")
+    story.request(Action.DEALLOCATE, "vm_0")
+    story.done("A", "vm_0")
+    story.wait(15 * MINUTE)
 
     story.done("E", "vm_0")
 

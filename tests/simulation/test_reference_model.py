@@ -172,7 +172,8 @@ class Reference:
             event["type"] == "Preempt" and names[0] in event["machines"]
             for event in self.events.values()
         )
-        if action is None or evicted:
+        hostless = any(self.machines[name]["power"] == "deallocated" for name in names)
+        if action is None or evicted or hostless:
             raise RefusedError
         notice = notice or NOTICES[event_type]
         self._begin(key, event_type, action, names, by_user=False, started=started, notice=notice)

@@ -16,6 +16,7 @@ from lastcall.engine.model import (
     Event,
     EventType,
     Machine,
+    Power,
     Source,
     Status,
 )
@@ -67,6 +68,9 @@ def _refuse_announcement(fact: Announced, machines: list[Machine]) -> None:
         raise InvalidParameterError("Terminate is announced by deleting the instance.")
     if not machines:
         raise InvalidParameterError("An event names at least one machine.")
+    unallocated = next((m for m in machines if m.power is Power.DEALLOCATED), None)
+    if unallocated is not None:
+        raise OperationNotAllowedError(f"'{unallocated.name}' is deallocated: it has no host.")
     if fact.type is EventType.PREEMPT:
         if machines[0].model.eviction is None:
             raise OperationNotAllowedError(
