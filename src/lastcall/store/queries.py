@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from importlib.resources import files
 from typing import Final
 
@@ -16,16 +15,6 @@ def _load() -> Mapping[str, str]:
 
 
 QUERIES: Final = _load()
-
-
-@cache
-def bulk(query: str, count: int) -> str:
-    """Return an INSERT that takes `count` rows at once."""
-    return re.sub(
-        r"VALUES (\([?, ]+\))",
-        lambda values: "VALUES " + ", ".join([values[1]] * count),
-        QUERIES[query],
-    )
 
 
 def migrations() -> list[tuple[int, str]]:

@@ -4,7 +4,6 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import chain
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -16,11 +15,10 @@ from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Ended, HistoryFilter, Recorded
 from lastcall.store import rows
 from lastcall.store.changes import Changes, EffectRow
-from lastcall.store.queries import QUERIES, bulk
+from lastcall.store.queries import QUERIES
 
 SCOPES_CACHED_MAX: Final = 256
 ORDINAL_KEY: Final = "ordinal"
-ROWS_PER_INSERT: Final = (64, 16, 4, 1)
 
 
 class SqliteShelf:
@@ -44,14 +42,6 @@ class SqliteShelf:
 
     def _many(self, query: str, parameters: Iterable[rows.Row]) -> None:
         self._connection.executemany(QUERIES[query], parameters)
-
-    def _insert(self, query: str, parameters: Iterable[rows.Row]) -> None:
-        """Write rows, many by one statement: each statement lets go of the interpreter once."""
-        rest = list(parameters)
-        for count in ROWS_PER_INSERT:
-            while len(rest) >= count:
-                group, rest = rest[:count], rest[count:]
-                self._connection.execute(bulk(query, count), list(chain(*group)))
 
     # Looking up
 
@@ -199,12 +189,12 @@ class SqliteShelf:
         for scope_id, scope in changes.scopes.items():
             changed.add(scope_id, changes.scopes_before.get(scope_id), scope)
         present = [scope for scope in changes.scopes.values() if scope is not None]
-        self._insert("put_scope", map(rows.scope_row, present))
+        self._many("put_scope", map(rows.scope_row, present))
         forgotten = ((key,) for key, scope in changes.scopes.items() if scope is None)
         self._many("forget_scope", forgotten)
-        self._insert("put_machine", changed.put_machines)
+        self._many("put_machine", changed.put_machines)
         self._many("forget_machine", changed.forget_machines)
-        self._insert("put_event", changed.put_events)
+        self._many("put_event", changed.put_events)
         self._many("forget_event", changed.forget_events)
 
     def _write_scale_sets(self, changes: Changes) -> None:
@@ -222,7 +212,7 @@ class SqliteShelf:
             self._one("keep_documents", set_id, rows.encode(sorted(numbers)))
 
     def _write_rest(self, changes: Changes, history: Sequence[Recorded]) -> None:
-        self._insert(
+        self._many(
             "put_operation",
             (
                 (operation.id, rows.optional_micros(operation.ended_at), rows.encode(operation))
@@ -231,7 +221,7 @@ class SqliteShelf:
         )
         effects = changes.effects
         self._many("forget_effect", (key for key, row in effects.items() if row is None))
-        self._insert(
+        self._many(
             "put_effect",
             (
                 (*key, rows.micros(row.due_at), rows.encode(row.effect))
@@ -239,14 +229,14 @@ class SqliteShelf:
                 if row is not None
             ),
         )
-        self._insert(
+        self._many(
             "put_ended",
             (
                 (ended.event.id, ended.scope_id, rows.micros(ended.ended_at), rows.encode(ended))
                 for ended in changes.ended
             ),
         )
-        self._insert("put_history", rows.history_rows(history))
+        self._many("put_history", rows.history_rows(history))
         self._many("remember", changes.remembered.items())
         if changes.ordinal is not None:
             self._one("remember", ORDINAL_KEY, str(changes.ordinal))
