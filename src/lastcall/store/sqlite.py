@@ -22,7 +22,6 @@ from lastcall.store.sqlite_shelf import SCOPES_CACHED_MAX, SqliteShelf
 
 T = TypeVar("T")
 Work = Callable[[Transaction], Any]
-Entry = tuple[Work, "asyncio.Future[Any]"]
 Outcome = tuple["asyncio.Future[Any]", Any, BaseException | None]
 
 GROUP_MAX: Final = 256
@@ -72,8 +71,9 @@ class SqliteStore:
         self._shelf = SqliteShelf(self._writing, scopes_cached_max=SCOPES_CACHED_MAX)
         self._reading = connect(path)
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="lastcall-read")
-        self._waiting: list[Entry] = []
-        self._queue: queue.SimpleQueue[list[Entry] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[Work, asyncio.Future[Any]] | None] = (
+            queue.SimpleQueue()
+        )
         self._observers: list[Callable[[Commit], None]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = False
@@ -82,20 +82,13 @@ class SqliteStore:
 
     def transact(self, work: Callable[[Transaction], T]) -> "asyncio.Future[T]":
         """Run `work` in the writer's thread; its result is there when it is on disk."""
-        loop = self._loop = asyncio.get_running_loop()
-        outcome: asyncio.Future[T] = loop.create_future()
+        self._loop = asyncio.get_running_loop()
+        outcome: asyncio.Future[T] = self._loop.create_future()
         if self._is_closed:
             outcome.set_exception(StoreUnavailableError("it is closed"))
-            return outcome
-        if not self._waiting:
-            # What is asked for in one round of the event loop goes to the writer together.
-            loop.call_soon(self._submit)
-        self._waiting.append((work, outcome))
+        else:
+            self._queue.put((work, outcome))
         return outcome
-
-    def _submit(self) -> None:
-        group, self._waiting = self._waiting, []
-        self._queue.put(group)
 
     async def read(self, work: Callable[[Reader], T]) -> T:
         """Run `work` in the reader's thread, on one snapshot."""
@@ -109,7 +102,6 @@ class SqliteStore:
     async def close(self) -> None:
         """Commit what is queued, then close the file."""
         self._is_closed = True
-        self._submit()
         self._queue.put(None)
         await asyncio.to_thread(self._writer.join)
         self._reader.shutdown()
@@ -129,15 +121,13 @@ class SqliteStore:
     def _write(self) -> None:
         closing = False
         while not closing:
-            entries = [self._queue.get()]
-            while sum(map(_size, entries)) < GROUP_MAX and not self._queue.empty():
-                entries.append(self._queue.get())
-            closing = None in entries
-            group = [entry for some in entries if some is not None for entry in some]
-            for first in range(0, len(group), GROUP_MAX):
-                self._commit(group[first : first + GROUP_MAX])
+            group = [self._queue.get()]
+            while len(group) < GROUP_MAX and not self._queue.empty():
+                group.append(self._queue.get())
+            closing = None in group
+            self._commit([entry for entry in group if entry is not None])
 
-    def _commit(self, group: Sequence[Entry]) -> None:
+    def _commit(self, group: Sequence[tuple[Work, "asyncio.Future[Any]"]]) -> None:
         batch = Changes()
         outcomes: list[Outcome] = []
         for work, future in group:
@@ -171,10 +161,6 @@ class SqliteStore:
         finally:
             for future, result, error in outcomes:
                 _settle(future, result, error)
-
-
-def _size(entries: list[Entry] | None) -> int:
-    return 0 if entries is None else len(entries)
 
 
 def _settle(future: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
