@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from msgspec import Struct
-
 from lastcall.engine.effects import Perform, Step
 from lastcall.engine.model import (
     Event,
@@ -19,6 +17,7 @@ from lastcall.engine.model import (
 )
 from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import ScaleSet
+from lastcall.engine.value import Value
 
 T = TypeVar("T")
 
@@ -55,7 +54,7 @@ class Ids(Protocol):
         ...
 
 
-class Effect(Struct, frozen=True, kw_only=True):
+class Effect(Value, frozen=True, kw_only=True):
     """Something that was decided and must be performed, at least once."""
 
     perform: Perform
@@ -63,7 +62,7 @@ class Effect(Struct, frozen=True, kw_only=True):
     attempts: int = 0
 
 
-class Ended(Struct, frozen=True, kw_only=True):
+class Ended(Value, frozen=True, kw_only=True):
     """An event that has left its scope, kept so that its id stays known (D3)."""
 
     event: Event
@@ -72,7 +71,7 @@ class Ended(Struct, frozen=True, kw_only=True):
     resources: tuple[str, ...]
 
 
-class Recorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Recorded(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One line of history, with when and where."""
 
     at: datetime
@@ -87,7 +86,7 @@ class Recorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
     seq: int = 0
 
 
-class HistoryFilter(Struct, frozen=True, kw_only=True):
+class HistoryFilter(Value, frozen=True, kw_only=True):
     """Which lines of history are wanted: the newest `limit` after `after`."""
 
     limit: int
@@ -209,7 +208,7 @@ class Transaction(Reader, Protocol):
         ...
 
 
-class Commit(Struct, frozen=True, kw_only=True):
+class Commit(Value, frozen=True, kw_only=True):
     """What a committed change means to readers; told in the order of the commits.
 
     `trouble` says why nothing could be committed, and then nothing has changed.
@@ -251,7 +250,7 @@ class StoreUnavailableError(Exception):
     """The store cannot record anything at present; nothing was changed."""
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class Order(Value, frozen=True, kw_only=True):
     """What a driver is asked to do; the same order may come again after a crash."""
 
     perform: Perform
@@ -259,17 +258,17 @@ class Order(Struct, frozen=True, kw_only=True):
     scope_id: ScopeId
 
 
-class Done(Struct, frozen=True):
+class Done(Value, frozen=True):
     """The driver has finished."""
 
 
-class Failed(Struct, frozen=True):
+class Failed(Value, frozen=True):
     """The driver gives up. A deletion is never given up: it is asked for again."""
 
     reason: str
 
 
-class Pending(Struct, frozen=True):
+class Pending(Value, frozen=True):
     """The driver is at it; ask again at `until`."""
 
     until: datetime

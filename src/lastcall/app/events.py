@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from lastcall.app.learning import Moment, learn
 from lastcall.engine.effects import Step
 from lastcall.engine.errors import ScopeNotFoundError
@@ -16,10 +14,11 @@ from lastcall.engine.model import (
     ScopeId,
     ScopeKind,
 )
+from lastcall.engine.value import Value
 from lastcall.ports import Transaction
 
 
-class Approval(Struct, frozen=True):
+class Approval(Value, frozen=True):
     """Somebody in a scope says that events may start."""
 
     scope_id: ScopeId

@@ -3,7 +3,6 @@
 from collections import Counter
 from datetime import datetime
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from lastcall.engine.effects import Failure, Step
@@ -13,10 +12,11 @@ from lastcall.engine.model import OperationId, Provisioning, ScopeId
 from lastcall.engine.operations import Operation, OperationStatus, settled
 from lastcall.engine.policy import Policy
 from lastcall.engine.step import step
+from lastcall.engine.value import Value
 from lastcall.ports import Ids, Transaction
 
 
-class Moment(Struct, frozen=True):
+class Moment(Value, frozen=True):
     """The circumstances of a decision: when, under which policy, and where new ids come from."""
 
     now: datetime

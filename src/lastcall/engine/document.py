@@ -2,12 +2,11 @@
 
 from datetime import datetime
 
-from msgspec import Struct
-
 from lastcall.engine.model import EventId, EventType, Scope, Source
+from lastcall.engine.value import Value
 
 
-class VisibleEvent(Struct, frozen=True, kw_only=True):
+class VisibleEvent(Value, frozen=True, kw_only=True):
     """An event as guests see it. `not_before` is None once it has started (R28)."""
 
     id: EventId
@@ -20,7 +19,7 @@ class VisibleEvent(Struct, frozen=True, kw_only=True):
     duration_s: int
 
 
-class Document(Struct, frozen=True, kw_only=True):
+class Document(Value, frozen=True, kw_only=True):
     """What the scheduledevents endpoint shows, before any api-version has had its say."""
 
     incarnation: int

@@ -2,12 +2,11 @@
 
 from datetime import datetime
 
-from msgspec import Struct
-
 from lastcall.engine.model import Action, Event, EventId, MachineId, OperationId, Scope
+from lastcall.engine.value import Value
 
 
-class Perform(Struct, frozen=True):
+class Perform(Value, frozen=True):
     """Ask the driver to do `action` to `machine`, because of `event_id`, since `since`."""
 
     event_id: EventId
@@ -17,21 +16,21 @@ class Perform(Struct, frozen=True):
     duration_s: int = -1
 
 
-class Failure(Struct, frozen=True):
+class Failure(Value, frozen=True):
     """Why an operation did not succeed."""
 
     code: str
     message: str
 
 
-class Finished(Struct, frozen=True):
+class Finished(Value, frozen=True):
     """One machine's part of an operation has ended."""
 
     operation: OperationId
     failure: Failure | None = None
 
 
-class Note(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Note(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One line of history: what happened, to whom, through whom, in words."""
 
     what: str
@@ -41,7 +40,7 @@ class Note(Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: str = ""
 
 
-class Step(Struct, frozen=True, kw_only=True):
+class Step(Value, frozen=True, kw_only=True):
     """A decision about one scope: how it stood, how it stands, and what follows.
 
     Record all of it before performing any of `performs`. `dropped` are effects that are done

@@ -2,8 +2,6 @@
 
 from datetime import datetime, timedelta
 
-from msgspec import Struct
-
 from lastcall.engine.model import (
     Action,
     EventId,
@@ -14,9 +12,10 @@ from lastcall.engine.model import (
     OperationId,
     Protection,
 )
+from lastcall.engine.value import Value
 
 
-class MachinesAdded(Struct, frozen=True, kw_only=True):
+class MachinesAdded(Value, frozen=True, kw_only=True):
     """Machines were placed in the scope and are to be created; one event id each."""
 
     machines: tuple[Machine, ...]
@@ -24,7 +23,7 @@ class MachinesAdded(Struct, frozen=True, kw_only=True):
     operation: OperationId | None = None
 
 
-class Requested(Struct, frozen=True, kw_only=True):
+class Requested(Value, frozen=True, kw_only=True):
     """A user asked for `action` on machines of the scope; one event id each.
 
     `force` skips the notice of a deletion; `auto_approve` starts the event at once (R87); `model`
@@ -40,7 +39,7 @@ class Requested(Struct, frozen=True, kw_only=True):
     model: Model | None = None
 
 
-class Announced(Struct, frozen=True, kw_only=True):
+class Announced(Value, frozen=True, kw_only=True):
     """The platform is going to do something to machines, as one event.
 
     `notice` None is the documented minimum; `has_started` is a failure that gave no notice (R55).
@@ -55,7 +54,7 @@ class Announced(Struct, frozen=True, kw_only=True):
     duration_s: int | None = None
 
 
-class Approved(Struct, frozen=True, kw_only=True):
+class Approved(Value, frozen=True, kw_only=True):
     """Somebody said that events may start. `finished` of them are known to have ended."""
 
     event_ids: tuple[EventId, ...]
@@ -63,23 +62,23 @@ class Approved(Struct, frozen=True, kw_only=True):
     finished: frozenset[EventId] = frozenset()
 
 
-class Withdrawn(Struct, frozen=True, kw_only=True):
+class Withdrawn(Value, frozen=True, kw_only=True):
     """The platform changed its mind about an event (R54)."""
 
     event_id: EventId
 
 
-class TimePassed(Struct, frozen=True):
+class TimePassed(Value, frozen=True):
     """Something of the scope's may be due."""
 
 
-class Watched(Struct, frozen=True, kw_only=True):
+class Watched(Value, frozen=True, kw_only=True):
     """Somebody read the document (R33)."""
 
     at: datetime
 
 
-class ActionDone(Struct, frozen=True, kw_only=True):
+class ActionDone(Value, frozen=True, kw_only=True):
     """The driver finished with one machine of an event.
 
     `number` is that of the set's latest document, which a guest sees once it has booted (R116).
@@ -90,7 +89,7 @@ class ActionDone(Struct, frozen=True, kw_only=True):
     number: int | None = None
 
 
-class ActionFailed(Struct, frozen=True, kw_only=True):
+class ActionFailed(Value, frozen=True, kw_only=True):
     """The driver gave up on one machine of an event."""
 
     event_id: EventId
@@ -98,7 +97,7 @@ class ActionFailed(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class ActionDelayed(Struct, frozen=True, kw_only=True):
+class ActionDelayed(Value, frozen=True, kw_only=True):
     """The driver had trouble with one machine of an event, and will be asked again."""
 
     event_id: EventId
@@ -106,7 +105,7 @@ class ActionDelayed(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class Protected(Struct, frozen=True, kw_only=True):
+class Protected(Value, frozen=True, kw_only=True):
     """The owner changed what the set may do to an instance (R107)."""
 
     machine: MachineId

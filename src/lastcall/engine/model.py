@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NewType
 
-from msgspec import Struct
+from lastcall.engine.value import Value
 
 ScopeId = NewType("ScopeId", str)
 SetId = NewType("SetId", str)
@@ -87,7 +87,7 @@ class Provisioning(StrEnum):
     FAILED = "Failed"
 
 
-class Protection(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Protection(Value, frozen=True, kw_only=True, omit_defaults=True):
     """What the owner has forbidden the scale set to do to one instance."""
 
     from_scale_in: bool = False
@@ -97,7 +97,7 @@ class Protection(Struct, frozen=True, kw_only=True, omit_defaults=True):
 UNPROTECTED = Protection()
 
 
-class Model(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Model(Value, frozen=True, kw_only=True, omit_defaults=True):
     """What an instance has of its set's model. It changes only when the model is applied.
 
     `version` tells latestModelApplied; `notice` is None where no terminate notification is on;
@@ -109,7 +109,7 @@ class Model(Struct, frozen=True, kw_only=True, omit_defaults=True):
     eviction: Action | None = None
 
 
-class Machine(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Machine(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One member of a scope. `name` is what Resources holds; `id` is the vmId.
 
     `ordinal` gives it a loopback address of its own; `booted` is the number of the set's
@@ -139,7 +139,7 @@ class Machine(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.provisioning is Provisioning.DELETING
 
 
-class Event(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Event(Value, frozen=True, kw_only=True, omit_defaults=True):
     """Something that happens to machines. `type` None: quiet, nobody is told.
 
     `remaining` are the machines on which the driver has not finished; `operations` are the
@@ -167,7 +167,7 @@ class Event(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.status is Status.SCHEDULED or self.status is Status.APPROVED
 
 
-class Scope(Struct, frozen=True, kw_only=True):
+class Scope(Value, frozen=True, kw_only=True):
     """Machines that share one events document, and the events that concern them."""
 
     id: ScopeId

@@ -3,11 +3,11 @@
 from datetime import datetime
 from enum import StrEnum
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from lastcall.engine.effects import Failure
 from lastcall.engine.model import OperationId, SetId
+from lastcall.engine.value import Value
 
 
 class OperationStatus(StrEnum):
@@ -18,7 +18,7 @@ class OperationStatus(StrEnum):
     FAILED = "Failed"
 
 
-class Operation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Operation(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One request under way. `remaining` counts the machines that it still waits for.
 
     `removes_set` is the deletion of a whole set: the set goes with its last machine.

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from lastcall.engine.errors import ConflictError, InvalidParameterError
@@ -16,11 +15,12 @@ from lastcall.engine.limits import (
 )
 from lastcall.engine.model import Machine, MachineId, ScopeId
 from lastcall.engine.scale_sets import Group, Orchestration, ScaleSet, Traits
+from lastcall.engine.value import Value
 
 BASE_36 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-class Birth(Struct, frozen=True):
+class Birth(Value, frozen=True):
     """What chance and the counters contribute to a new instance."""
 
     machine_id: MachineId
@@ -28,7 +28,7 @@ class Birth(Struct, frozen=True):
     spare_scope: ScopeId  # used where a further placement group is needed
 
 
-class Placed(Struct, frozen=True):
+class Placed(Value, frozen=True):
     """New instances by the scope they belong to, and the set that remembers having them."""
 
     scale_set: ScaleSet

@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from msgspec import Struct
+from lastcall.engine.value import Value
 
 
-class Policy(Struct, frozen=True, kw_only=True):
+class Policy(Value, frozen=True, kw_only=True):
     """`pace` divides every notice; `always_notify` holds for unwatched scopes too."""
 
     pace: float = 1.0

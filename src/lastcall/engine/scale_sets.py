@@ -3,8 +3,6 @@
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from msgspec import Struct
-
 from lastcall.engine.limits import FAULT_DOMAINS_DEFAULT
 from lastcall.engine.model import (
     Action,
@@ -16,6 +14,7 @@ from lastcall.engine.model import (
     ScopeId,
     SetId,
 )
+from lastcall.engine.value import Value
 
 
 class Orchestration(StrEnum):
@@ -41,7 +40,7 @@ class ScaleInRule(StrEnum):
     OLDEST = "OldestVM"
 
 
-class Traits(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Traits(Value, frozen=True, kw_only=True, omit_defaults=True):
     """What the engine needs to know of a set's model; the rest of the model is kept as given."""
 
     orchestration: Orchestration = Orchestration.UNIFORM
@@ -65,14 +64,14 @@ class Traits(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return Model(version=version, notice=self.notice, eviction=self.eviction)
 
 
-class Group(Struct, frozen=True):
+class Group(Value, frozen=True):
     """One placement group of a set: a scope, in one zone or in none."""
 
     scope_id: ScopeId
     zone: str = ""
 
 
-class Rollout(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Rollout(Value, frozen=True, kw_only=True, omit_defaults=True):
     """A rolling upgrade under way: who is in the present batch, and when the next may begin.
 
     `tried` have had their turn: one that failed is not tried again, or it would go on for ever.
@@ -85,7 +84,7 @@ class Rollout(Struct, frozen=True, kw_only=True, omit_defaults=True):
     resume_at: datetime | None = None
 
 
-class ScaleSet(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ScaleSet(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One scale set.
 
     `number` counts writes (its etag); `model_version` is the write that last changed what

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from lastcall.engine.model import Machine, Provisioning
 from lastcall.engine.scale_sets import Rollout, ScaleSet
+from lastcall.engine.value import Value
 
 
-class Batch(Struct, frozen=True, kw_only=True):
+class Batch(Value, frozen=True, kw_only=True):
     """What a rolling upgrade does next: `upgrade` these; no `rollout` left means it has ended.
 
     `failure` says why it stopped early.

@@ -5,8 +5,8 @@ from functools import lru_cache
 from urllib.parse import parse_qsl, unquote
 
 import httptools
-from msgspec import Struct
 
+from lastcall.engine.value import Value
 from lastcall.metadata.answers import RefusedError
 from lastcall.metadata.options import Options
 from lastcall.metadata.versions import INSTANCE_VERSIONS, NEWEST_VERSIONS
@@ -22,7 +22,7 @@ WAIT, INCARNATION, TIMEOUT = "wait_for_change", "last_incarnation", "timeout_sec
 HEADERLESS_VERSION = "2017-03-01"
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class Request(Value, frozen=True, kw_only=True):
     """One request as it arrived. `raw` are its bytes where it came whole and alone."""
 
     verb: str
@@ -35,35 +35,35 @@ class Request(Struct, frozen=True, kw_only=True):
     raw: bytes | None = None
 
 
-class Target(Struct, frozen=True):
+class Target(Value, frozen=True):
     """A document of events: in which version, and whose where the path says so."""
 
     version: str
     selector: str | None
 
 
-class Hanging(Struct, frozen=True):
+class Hanging(Value, frozen=True):
     """A wish to be answered only when the document is another one, or after a while."""
 
     incarnation: int | None
     timeout_s: int
 
 
-class ReadEvents(Struct, frozen=True):
+class ReadEvents(Value, frozen=True):
     """GET scheduledevents."""
 
     target: Target
     hanging: Hanging | None
 
 
-class StartEvents(Struct, frozen=True):
+class StartEvents(Value, frozen=True):
     """POST scheduledevents."""
 
     selector: str | None
     body: bytes
 
 
-class ReadInstance(Struct, frozen=True):
+class ReadInstance(Value, frozen=True):
     """GET instance: the whole, or what `path` leads to."""
 
     selector: str | None
@@ -72,7 +72,7 @@ class ReadInstance(Struct, frozen=True):
     as_text: bool
 
 
-class ReadVersions(Struct, frozen=True):
+class ReadVersions(Value, frozen=True):
     """GET versions."""
 
     selector: str | None
@@ -81,7 +81,7 @@ class ReadVersions(Struct, frozen=True):
 Wish = ReadEvents | StartEvents | ReadInstance | ReadVersions
 
 
-class _Place(Struct, frozen=True):
+class _Place(Value, frozen=True):
     selector: str | None
     endpoint: str
     path: tuple[str, ...]

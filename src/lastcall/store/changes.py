@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from msgspec import Struct
-
 from lastcall.engine.model import EventId, MachineId, OperationId, Scope, ScopeId, SetId
 from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import ScaleSet
+from lastcall.engine.value import Value
 from lastcall.ports import Commit, Effect, Ended, Recorded
 
 EffectKey = tuple[EventId, MachineId]
 
 
-class EffectRow(Struct, frozen=True):
+class EffectRow(Value, frozen=True):
     """An effect and when it may be claimed."""
 
     effect: Effect
