@@ -16,6 +16,7 @@ from lastcall.engine.model import (
     SetId,
 )
 from lastcall.engine.operations import Operation
+from lastcall.engine.resources import Activity, ActivityFilter, Resource, ResourceId
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.engine.value import Value
 
@@ -123,6 +124,18 @@ class Reader(Protocol):
         """Return an operation, or raise `ResourceNotFoundError`."""
         ...
 
+    def resource(self, resource_id: ResourceId) -> Resource:
+        """Return a resource, or raise `ResourceNotFoundError`."""
+        ...
+
+    def resources(self, kind: str | None = None, group: str | None = None) -> Sequence[Resource]:
+        """Return the resources of a type, of a group, of both or all, by id."""
+        ...
+
+    def activities(self, wanted: ActivityFilter) -> Sequence[Activity]:
+        """Return who asked for what, newest first."""
+        ...
+
     def ended(self, scope_id: ScopeId, event_ids: Sequence[EventId]) -> frozenset[EventId]:
         """Return which of these events the scope had and has no more."""
         ...
@@ -175,6 +188,22 @@ class Transaction(Reader, Protocol):
         """Write an operation."""
         ...
 
+    def put_resource(self, resource: Resource) -> None:
+        """Write a resource."""
+        ...
+
+    def forget_resource(self, resource_id: ResourceId) -> None:
+        """Remove a resource."""
+        ...
+
+    def log(self, activity: Activity) -> None:
+        """Add to who asked for what."""
+        ...
+
+    def attempt(self, work: "Callable[[Transaction], T]") -> T:
+        """Run a part of this transaction that may fail alone: an exception undoes the part."""
+        ...
+
     def take_ordinals(self, count: int) -> range:
         """Draw numbers that no machine has had before."""
         ...
@@ -185,6 +214,10 @@ class Transaction(Reader, Protocol):
 
     def due_scale_sets(self, now: datetime, limit: int) -> Sequence[SetId]:
         """Return the sets that want to be looked at, most overdue first."""
+        ...
+
+    def due_resources(self, now: datetime, limit: int) -> Sequence[ResourceId]:
+        """Return the resources that want to be looked at, most overdue first."""
         ...
 
     def claim_effects(self, now: datetime, until: datetime, limit: int) -> Sequence[Effect]:

@@ -82,7 +82,7 @@ class FragileStore:
         outcomes: list[tuple[Any, DomainError | None]] = []
         causes: list[Cause] = []
         for cause, work in asked:
-            ledger = Ledger(self._shelf, batch)
+            ledger = Ledger(self._shelf, (batch,))
             try:
                 outcomes.append((work(ledger), None))
             except DomainError as refusal:
@@ -112,7 +112,7 @@ class FragileStore:
 
     def read(self) -> Ledger:
         """Return a look at what is committed."""
-        return Ledger(self._shelf, Changes())
+        return Ledger(self._shelf)
 
     def reopen(self) -> None:
         """Do what opening a store does: a claim of a process that died is nobody's."""

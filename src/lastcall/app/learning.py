@@ -11,6 +11,7 @@ from lastcall.engine.facts import Fact
 from lastcall.engine.model import OperationId, Provisioning, ScopeId
 from lastcall.engine.operations import Operation, OperationStatus, settled
 from lastcall.engine.policy import Policy
+from lastcall.engine.resources import ResourceId
 from lastcall.engine.step import step
 from lastcall.engine.value import Value
 from lastcall.ports import Ids, Transaction
@@ -49,9 +50,13 @@ def settle(
     tx.put_operation(after)
     if after.is_over and not before.is_over:
         _conclude(tx, after)
+        if after.part_of is not None:
+            settle(tx, after.part_of, 1, after.failure, moment)
 
 
 def _conclude(tx: Transaction, operation: Operation) -> None:
+    if operation.removes_resource and operation.resource_id is not None:
+        remove(tx, operation.resource_id)
     if operation.set_id is None:
         return
     try:
@@ -66,3 +71,16 @@ def _conclude(tx: Transaction, operation: Operation) -> None:
         succeeded = operation.status is OperationStatus.SUCCEEDED
         provisioning = Provisioning.SUCCEEDED if succeeded else Provisioning.FAILED
         tx.put_scale_set(replace(scale_set, provisioning=provisioning, writing=None))
+
+
+def remove(tx: Transaction, resource_id: ResourceId) -> None:
+    """Remove a resource and everything below it; a resource group has everything in it below it."""
+    below = f"{resource_id}/"
+    for found in tx.resources(group=_group(resource_id)):
+        if found.id == resource_id or found.id.startswith(below):
+            tx.forget_resource(found.id)
+
+
+def _group(resource_id: ResourceId) -> str:
+    parts = resource_id.split("/")
+    return parts[4] if len(parts) > 4 else ""

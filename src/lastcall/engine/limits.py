@@ -59,6 +59,7 @@ RETRY_DELAY_FIRST = timedelta(seconds=1)
 RETRY_DELAY_MAX = timedelta(minutes=1)
 
 HISTORY_ROWS_MAX = 200_000
+ACTIVITIES_MAX = 50_000
 HISTORY_PAGE_MAX = 1_000
 FINISHED_KEPT = timedelta(days=7)
 OPERATIONS_KEPT = timedelta(days=7)

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from lastcall.engine.effects import Failure
 from lastcall.engine.model import OperationId, SetId
+from lastcall.engine.resources import ResourceId
 from lastcall.engine.value import Value
 
 
@@ -21,7 +22,9 @@ class OperationStatus(StrEnum):
 class Operation(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One request under way. `remaining` counts the machines that it still waits for.
 
-    `removes_set` is the deletion of a whole set: the set goes with its last machine.
+    `removes_set` is the deletion of a whole set: the set goes with its last machine. In the same
+    way `removes_resource` is the deletion of a resource, of a group with everything in it. An
+    operation that is `part_of` another one counts there like a machine.
     """
 
     id: OperationId
@@ -34,6 +37,9 @@ class Operation(Value, frozen=True, kw_only=True, omit_defaults=True):
     ended_at: datetime | None = None
     failure: Failure | None = None
     removes_set: bool = False
+    resource_id: ResourceId | None = None
+    removes_resource: bool = False
+    part_of: OperationId | None = None
 
     @property
     def is_over(self) -> bool:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from lastcall.engine.model import EventId, MachineId, OperationId, Scope, ScopeId, SetId
 from lastcall.engine.operations import Operation
+from lastcall.engine.resources import Activity, Resource, ResourceId
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.engine.value import Value
 from lastcall.ports import Commit, Effect, Ended, Recorded
@@ -26,6 +27,7 @@ class Changes:
     """
 
     __slots__ = (
+        "activities",
         "documents",
         "documents_kept",
         "effects",
@@ -35,6 +37,7 @@ class Changes:
         "ordinal",
         "pruned_at",
         "remembered",
+        "resources",
         "scale_sets",
         "scopes",
         "scopes_before",
@@ -47,6 +50,8 @@ class Changes:
         self.documents: dict[tuple[SetId, int], bytes] = {}
         self.documents_kept: dict[SetId, frozenset[int]] = {}
         self.operations: dict[OperationId, Operation] = {}
+        self.resources: dict[ResourceId, Resource | None] = {}
+        self.activities: list[Activity] = []
         self.effects: dict[EffectKey, EffectRow | None] = {}
         self.ended: list[Ended] = []
         self.history: list[Recorded] = []
@@ -60,6 +65,8 @@ class Changes:
             self.scopes
             or self.scale_sets
             or self.operations
+            or self.resources
+            or self.activities
             or self.effects
             or self.history
             or self.remembered
@@ -76,6 +83,8 @@ class Changes:
         self.documents.update(later.documents)
         self.documents_kept.update(later.documents_kept)
         self.operations.update(later.operations)
+        self.resources.update(later.resources)
+        self.activities.extend(later.activities)
         self.effects.update(later.effects)
         self.ended.extend(later.ended)
         self.history.extend(later.history)

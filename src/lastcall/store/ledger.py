@@ -4,8 +4,9 @@ Because a decision is a new value and never a change to an old one, giving up me
 ledger, and committing means writing its changes.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -14,22 +15,27 @@ from lastcall.engine.errors import ResourceNotFoundError, ScopeNotFoundError
 from lastcall.engine.limits import ORDINALS_MAX
 from lastcall.engine.model import Event, EventId, OperationId, Scope, ScopeId, SetId
 from lastcall.engine.operations import Operation
+from lastcall.engine.resources import Activity, ActivityFilter, Resource, ResourceId
 from lastcall.engine.scale_sets import ScaleSet
-from lastcall.ports import Effect, Ended, HistoryFilter, Recorded
+from lastcall.ports import Effect, Ended, HistoryFilter, Recorded, Transaction
 from lastcall.store.changes import Changes, EffectRow
 from lastcall.store.shelf import Shelf
 
+T = TypeVar("T")
+
 
 class Ledger:
-    """Implements `ports.Transaction`: `changes` on top of `batch` on top of a shelf.
+    """Implements `ports.Transaction`: `changes` on top of `earlier` on top of a shelf.
 
-    `batch` are the writes of earlier transactions that will be committed together with this one.
+    `earlier` are the writes of transactions that came before and are not on the shelf yet, the
+    latest first.
     """
 
-    def __init__(self, shelf: Shelf, batch: Changes) -> None:
+    def __init__(self, shelf: Shelf, earlier: Sequence[Changes] = ()) -> None:
         self._shelf = shelf
-        self._batch = batch
+        self._earlier = earlier
         self.changes = Changes()
+        self._layers = (self.changes, *earlier)
 
     # Reading
 
@@ -41,10 +47,9 @@ class Ledger:
         return found
 
     def _find_scope(self, scope_id: ScopeId) -> Scope | None:
-        if scope_id in self.changes.scopes:
-            return self.changes.scopes[scope_id]
-        if scope_id in self._batch.scopes:
-            return self._batch.scopes[scope_id]
+        for layer in self._layers:
+            if scope_id in layer.scopes:
+                return layer.scopes[scope_id]
         return self._shelf.find_scope(scope_id)
 
     def scopes(self) -> Iterable[Scope]:
@@ -53,21 +58,22 @@ class Ledger:
 
     def scale_set(self, set_id: SetId) -> ScaleSet:
         """Return a set as this transaction sees it."""
-        if set_id in self.changes.scale_sets:
-            found = self.changes.scale_sets[set_id]
-        elif set_id in self._batch.scale_sets:
-            found = self._batch.scale_sets[set_id]
-        else:
-            found = self._shelf.find_scale_set(set_id)
+        found = self._find_scale_set(set_id)
         if found is None:
             raise ResourceNotFoundError
         return found
 
+    def _find_scale_set(self, set_id: SetId) -> ScaleSet | None:
+        for layer in self._layers:
+            if set_id in layer.scale_sets:
+                return layer.scale_sets[set_id]
+        return self._shelf.find_scale_set(set_id)
+
     def scale_sets(self, resource_group: str | None = None) -> Sequence[ScaleSet]:
         """Return the sets as this transaction sees them."""
         merged = {found.id: found for found in self._shelf.all_scale_sets()}
-        for layer in (self._batch.scale_sets, self.changes.scale_sets):
-            for set_id, changed in layer.items():
+        for layer in reversed(self._layers):
+            for set_id, changed in layer.scale_sets.items():
                 if changed is None:
                     merged.pop(set_id, None)
                 else:
@@ -79,38 +85,67 @@ class Ledger:
     def document(self, set_id: SetId, number: int) -> bytes:
         """Return one version of a set's document."""
         key = (set_id, number)
-        found = self.changes.documents.get(key) or self._batch.documents.get(key)
-        if found is None:
-            found = self._shelf.find_document(set_id, number)
+        for layer in self._layers:
+            if key in layer.documents:
+                return layer.documents[key]
+        found = self._shelf.find_document(set_id, number)
         if found is None:
             raise ResourceNotFoundError
         return found
 
     def operation(self, operation_id: OperationId) -> Operation:
         """Return an operation as this transaction sees it."""
-        found = self.changes.operations.get(operation_id)
-        if found is None:
-            found = self._batch.operations.get(operation_id)
-        if found is None:
-            found = self._shelf.find_operation(operation_id)
+        for layer in self._layers:
+            if operation_id in layer.operations:
+                return layer.operations[operation_id]
+        found = self._shelf.find_operation(operation_id)
         if found is None:
             raise ResourceNotFoundError
         return found
+
+    def resource(self, resource_id: ResourceId) -> Resource:
+        """Return a resource as this transaction sees it."""
+        found = self._find_resource(resource_id)
+        if found is None:
+            raise ResourceNotFoundError
+        return found
+
+    def _find_resource(self, resource_id: ResourceId) -> Resource | None:
+        for layer in self._layers:
+            if resource_id in layer.resources:
+                return layer.resources[resource_id]
+        return self._shelf.find_resource(resource_id)
+
+    def resources(self, kind: str | None = None, group: str | None = None) -> Sequence[Resource]:
+        """Return resources as this transaction sees them."""
+        merged = {found.id: found for found in self._shelf.find_resources(kind, group)}
+        for layer in reversed(self._layers):
+            for resource_id, changed in layer.resources.items():
+                merged.pop(resource_id, None)
+                if changed is not None and _is_wanted(changed, kind, group):
+                    merged[resource_id] = changed
+        return sorted(merged.values(), key=lambda found: found.id)
+
+    def activities(self, wanted: ActivityFilter) -> Sequence[Activity]:
+        """Return committed activities."""
+        return self._shelf.find_activities(wanted)
 
     def ended(self, scope_id: ScopeId, event_ids: Sequence[EventId]) -> frozenset[EventId]:
         """Return which of these events the scope had and has no more."""
         recent = {
             ended.event.id
-            for ended in (*self._batch.ended, *self.changes.ended)
+            for layer in self._layers
+            for ended in layer.ended
             if ended.scope_id == scope_id and ended.event.id in event_ids
         }
         return self._shelf.find_ended(scope_id, event_ids) | recent
 
     def ended_event(self, event_id: EventId) -> Ended | None:
         """Return an event that has ended, as this transaction sees it."""
-        for ended in (*self.changes.ended, *self._batch.ended):
-            if ended.event.id == event_id:
-                return ended
+        for layer in self._layers:
+            for ended in layer.ended:
+                if ended.event.id == event_id:
+                    return ended
         return self._shelf.find_ended_event(event_id)
 
     def ended_events(self, limit: int, skip: int = 0) -> Sequence[Ended]:
@@ -127,7 +162,7 @@ class Ledger:
 
     def recall(self, key: str) -> str | None:
         """Return what was remembered under a key."""
-        for layer in (self.changes, self._batch):
+        for layer in self._layers:
             if key in layer.remembered:
                 return layer.remembered[key]
         return self._shelf.recall(key)
@@ -171,11 +206,29 @@ class Ledger:
         """Write an operation."""
         self.changes.operations[operation.id] = operation
 
+    def put_resource(self, resource: Resource) -> None:
+        """Write a resource."""
+        self.changes.resources[resource.id] = resource
+
+    def forget_resource(self, resource_id: ResourceId) -> None:
+        """Remove a resource."""
+        self.changes.resources[resource_id] = None
+
+    def log(self, activity: Activity) -> None:
+        """Add to who asked for what."""
+        self.changes.activities.append(activity)
+
+    def attempt(self, work: Callable[[Transaction], T]) -> T:
+        """Run a part that may fail alone."""
+        inner = Ledger(self._shelf, self._layers)
+        result = work(inner)
+        self.changes.merge(inner.changes)
+        return result
+
     def take_ordinals(self, count: int) -> range:
         """Draw numbers that no machine has had before."""
-        last = self.changes.ordinal
-        if last is None:
-            last = self._batch.ordinal
+        drawn = (layer.ordinal for layer in self._layers if layer.ordinal is not None)
+        last = next(drawn, None)
         if last is None:
             last = self._shelf.last_ordinal()
         first = last + 1
@@ -202,7 +255,12 @@ class Ledger:
     def due_scale_sets(self, now: datetime, limit: int) -> Sequence[SetId]:
         """Return the sets that want to be looked at and still exist."""
         due = self._shelf.due_scale_sets(now, limit)
-        return [set_id for set_id in due if self._batch.scale_sets.get(set_id, True) is not None]
+        return [set_id for set_id in due if self._find_scale_set(set_id) is not None]
+
+    def due_resources(self, now: datetime, limit: int) -> Sequence[ResourceId]:
+        """Return the resources that want to be looked at and still exist."""
+        due = self._shelf.due_resources(now, limit)
+        return [key for key in due if self._find_resource(key) is not None]
 
     def claim_effects(self, now: datetime, until: datetime, limit: int) -> Sequence[Effect]:
         """Return effects that are due, and put them out of others' reach until `until`."""
@@ -210,7 +268,7 @@ class Ledger:
         for row in self._shelf.due_effects(now, limit):
             perform = row.effect.perform
             key = (perform.event_id, perform.machine)
-            if key in self._batch.effects:
+            if any(key in layer.effects for layer in self._earlier):
                 continue  # Changed a moment ago: the next pass sees how.
             self.changes.effects[key] = EffectRow(row.effect, until)
             claimed.append(row.effect)
@@ -226,6 +284,10 @@ class Ledger:
     def forget_effect(self, effect: Effect) -> None:
         """Remove an effect that cannot be performed."""
         self.changes.effects[effect.perform.event_id, effect.perform.machine] = None
+
+
+def _is_wanted(resource: Resource, kind: str | None, group: str | None) -> bool:
+    return kind in (None, resource.kind) and group in (None, resource.group)
 
 
 def _ended(step: Step, event: Event, at: datetime) -> Ended:

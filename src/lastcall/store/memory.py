@@ -1,16 +1,22 @@
 """The reference implementation: everything in dictionaries, gone with the process."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from lastcall.engine.limits import FINISHED_KEPT, HISTORY_ROWS_MAX, OPERATIONS_KEPT
+from lastcall.engine.limits import (
+    ACTIVITIES_MAX,
+    FINISHED_KEPT,
+    HISTORY_ROWS_MAX,
+    OPERATIONS_KEPT,
+)
 from lastcall.engine.model import EventId, OperationId, Scope, ScopeId, SetId
 from lastcall.engine.operations import Operation
+from lastcall.engine.resources import Activity, ActivityFilter, Resource, ResourceId
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.engine.step import due_at
 from lastcall.ports import Commit, Ended, HistoryFilter, Reader, Recorded, Transaction
@@ -18,6 +24,8 @@ from lastcall.store.changes import Changes, EffectKey, EffectRow, commit_of
 from lastcall.store.ledger import Ledger
 
 T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class MemoryShelf:
@@ -29,6 +37,9 @@ class MemoryShelf:
         self._scale_sets: dict[SetId, ScaleSet] = {}
         self._documents: dict[tuple[SetId, int], bytes] = {}
         self._operations: dict[OperationId, Operation] = {}
+        self._resources: dict[ResourceId, Resource] = {}
+        self._activities: list[Activity] = []
+        self._activity_seq = 0
         self._effects: dict[EffectKey, EffectRow] = {}
         self._ended: dict[EventId, Ended] = {}
         self._history: list[Recorded] = []
@@ -59,6 +70,29 @@ class MemoryShelf:
     def find_operation(self, operation_id: OperationId) -> Operation | None:
         """Return an operation."""
         return self._operations.get(operation_id)
+
+    def find_resource(self, resource_id: ResourceId) -> Resource | None:
+        """Return a resource."""
+        return self._resources.get(resource_id)
+
+    def find_resources(self, kind: str | None, group: str | None) -> Sequence[Resource]:
+        """Return the resources of a type, of a group, of both or all."""
+        return [
+            found
+            for found in self._resources.values()
+            if kind in (None, found.kind) and group in (None, found.group)
+        ]
+
+    def find_activities(self, wanted: ActivityFilter) -> Sequence[Activity]:
+        """Return who asked for what, newest first."""
+        matching = (
+            found
+            for found in reversed(self._activities)
+            if (wanted.since is None or found.at >= wanted.since)
+            and (wanted.until is None or found.at <= wanted.until)
+            and wanted.group in (None, found.group)
+        )
+        return list(islice(matching, wanted.limit))
 
     def find_ended(self, scope_id: ScopeId, event_ids: Sequence[EventId]) -> frozenset[EventId]:
         """Return which of these events the scope once had."""
@@ -95,6 +129,11 @@ class MemoryShelf:
         due = sorted((s.due_at, s.id) for s in self._scale_sets.values() if s.due_at is not None)
         return [set_id for at, set_id in due if at <= now][:limit]
 
+    def due_resources(self, now: datetime, limit: int) -> Sequence[ResourceId]:
+        """Return the resources that are due, most overdue first."""
+        due = sorted((r.due_at, r.id) for r in self._resources.values() if r.due_at is not None)
+        return [resource_id for at, resource_id in due if at <= now][:limit]
+
     def due_effects(self, now: datetime, limit: int) -> Sequence[EffectRow]:
         """Return the effects that may be claimed, most overdue first."""
         due = [row for row in self._effects.values() if row.due_at <= now]
@@ -104,6 +143,7 @@ class MemoryShelf:
         """Return when something is next due."""
         due = [*self._due.values(), *(row.due_at for row in self._effects.values())]
         due.extend(s.due_at for s in self._scale_sets.values() if s.due_at is not None)
+        due.extend(r.due_at for r in self._resources.values() if r.due_at is not None)
         return min(due, default=None)
 
     def recall(self, key: str) -> str | None:
@@ -126,11 +166,11 @@ class MemoryShelf:
                 self._scale_sets[set_id] = scale_set
         self._write_documents(changes)
         self._operations.update(changes.operations)
-        for key, row in changes.effects.items():
-            if row is None:
-                self._effects.pop(key, None)
-            else:
-                self._effects[key] = row
+        _take_over(self._resources, changes.resources)
+        for activity in changes.activities:
+            self._activity_seq += 1
+            self._activities.append(replace(activity, seq=self._activity_seq))
+        _take_over(self._effects, changes.effects)
         self._ended.update((ended.event.id, ended) for ended in changes.ended)
         self._remembered.update(changes.remembered)
         if changes.ordinal is not None:
@@ -166,6 +206,7 @@ class MemoryShelf:
 
     def _prune(self, now: datetime) -> None:
         del self._history[:-HISTORY_ROWS_MAX]
+        del self._activities[:-ACTIVITIES_MAX]
         self._ended = {
             key: ended for key, ended in self._ended.items() if ended.ended_at + FINISHED_KEPT > now
         }
@@ -174,6 +215,14 @@ class MemoryShelf:
             for key, operation in self._operations.items()
             if operation.ended_at is None or operation.ended_at + OPERATIONS_KEPT > now
         }
+
+
+def _take_over(kept: dict[K, V], changed: Mapping[K, V | None]) -> None:
+    for key, value in changed.items():
+        if value is None:
+            kept.pop(key, None)
+        else:
+            kept[key] = value
 
 
 class MemoryStore:
@@ -185,7 +234,7 @@ class MemoryStore:
 
     def run(self, work: Callable[[Transaction], T]) -> T:
         """Run and commit at once, without an event loop: simulations count on it."""
-        ledger = Ledger(self._shelf, Changes())
+        ledger = Ledger(self._shelf)
         result = work(ledger)
         if ledger.changes:
             self._tell(ledger.changes, self._shelf.write(ledger.changes))
@@ -202,7 +251,7 @@ class MemoryStore:
 
     async def read(self, work: Callable[[Reader], T]) -> T:
         """Run `work` on the committed state."""
-        return work(Ledger(self._shelf, Changes()))
+        return work(Ledger(self._shelf))
 
     def observe(self, observer: Callable[[Commit], None]) -> None:
         """Call `observer` after each commit."""

@@ -94,6 +94,7 @@ SELECT MIN(due_at) FROM (
     SELECT MIN(due_at) AS due_at FROM scopes WHERE due_at IS NOT NULL
     UNION ALL SELECT MIN(due_at) FROM scale_sets WHERE due_at IS NOT NULL
     UNION ALL SELECT MIN(due_at) FROM effects
+    UNION ALL SELECT MIN(due_at) FROM resources WHERE due_at IS NOT NULL
 );
 
 -- name: find_ended
@@ -148,3 +149,31 @@ DELETE FROM operations WHERE ended_at <= ?;
 -- name: keep_documents
 DELETE FROM documents
 WHERE set_id = ? AND number NOT IN (SELECT value FROM json_each(CAST(? AS TEXT)));
+
+-- name: find_resource
+SELECT body FROM resources WHERE id = ?;
+
+-- name: find_resources
+SELECT body FROM resources
+WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR group_name = ?2) ORDER BY id;
+
+-- name: put_resource
+INSERT INTO resources (id, kind, group_name, due_at, body) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET due_at = excluded.due_at, body = excluded.body;
+
+-- name: forget_resource
+DELETE FROM resources WHERE id = ?;
+
+-- name: due_resources
+SELECT id FROM resources WHERE due_at <= ? ORDER BY due_at, id LIMIT ?;
+
+-- name: put_activity
+INSERT INTO activities (at, group_name, body) VALUES (?, ?, ?);
+
+-- name: find_activities
+SELECT seq, body FROM activities
+WHERE (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at <= ?3) AND (?4 IS NULL OR group_name = ?4)
+ORDER BY seq DESC LIMIT ?1;
+
+-- name: prune_activities
+DELETE FROM activities WHERE seq <= (SELECT MAX(seq) FROM activities) - ?;

@@ -8,6 +8,7 @@ import msgspec
 
 from lastcall.engine.model import Event, Machine, Scope, ScopeId, ScopeKind, SetId
 from lastcall.engine.operations import Operation
+from lastcall.engine.resources import Activity, Resource
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.engine.step import due_at
 from lastcall.ports import Effect, Ended, Recorded
@@ -23,6 +24,8 @@ decode_machine: Final = msgspec.json.Decoder(Machine).decode
 decode_event: Final = msgspec.json.Decoder(Event).decode
 decode_scale_set: Final = msgspec.json.Decoder(ScaleSet).decode
 decode_operation: Final = msgspec.json.Decoder(Operation).decode
+decode_resource: Final = msgspec.json.Decoder(Resource).decode
+decode_activity: Final = msgspec.json.Decoder(Activity).decode
 decode_effect: Final = msgspec.json.Decoder(Effect).decode
 decode_ended: Final = msgspec.json.Decoder(Ended).decode
 decode_recorded: Final = msgspec.json.Decoder(Recorded).decode

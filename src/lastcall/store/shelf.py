@@ -6,6 +6,7 @@ from typing import Protocol
 
 from lastcall.engine.model import EventId, OperationId, Scope, ScopeId, SetId
 from lastcall.engine.operations import Operation
+from lastcall.engine.resources import Activity, ActivityFilter, Resource, ResourceId
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Ended, HistoryFilter, Recorded
 from lastcall.store.changes import EffectRow
@@ -38,6 +39,18 @@ class Shelf(Protocol):
         """Return an operation."""
         ...
 
+    def find_resource(self, resource_id: ResourceId) -> Resource | None:
+        """Return a resource."""
+        ...
+
+    def find_resources(self, kind: str | None, group: str | None) -> Sequence[Resource]:
+        """Return the resources of a type, of a group, of both or all."""
+        ...
+
+    def find_activities(self, wanted: ActivityFilter) -> Sequence[Activity]:
+        """Return who asked for what, newest first."""
+        ...
+
     def find_ended(self, scope_id: ScopeId, event_ids: Sequence[EventId]) -> frozenset[EventId]:
         """Return which of these events the scope once had."""
         ...
@@ -60,6 +73,10 @@ class Shelf(Protocol):
 
     def due_scale_sets(self, now: datetime, limit: int) -> Sequence[SetId]:
         """Return the sets that are due, most overdue first."""
+        ...
+
+    def due_resources(self, now: datetime, limit: int) -> Sequence[ResourceId]:
+        """Return the resources that are due, most overdue first."""
         ...
 
     def due_effects(self, now: datetime, limit: int) -> Sequence[EffectRow]:

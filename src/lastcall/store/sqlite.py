@@ -111,7 +111,7 @@ class SqliteStore:
     def _read(self, work: Callable[[Reader], T]) -> T:
         self._reading.execute("BEGIN")
         try:
-            return work(Ledger(SqliteShelf(self._reading, scopes_cached_max=0), Changes()))
+            return work(Ledger(SqliteShelf(self._reading, scopes_cached_max=0)))
         except sqlite3.Error as trouble:
             raise StoreUnavailableError(str(trouble)) from trouble
         finally:
@@ -131,7 +131,7 @@ class SqliteStore:
         batch = Changes()
         outcomes: list[Outcome] = []
         for work, future in group:
-            ledger = Ledger(self._shelf, batch)
+            ledger = Ledger(self._shelf, (batch,))
             result, error = _outcome(partial(work, ledger))
             if error is None:
                 batch.merge(ledger.changes)

@@ -8,9 +8,15 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from lastcall.engine.limits import FINISHED_KEPT, HISTORY_ROWS_MAX, OPERATIONS_KEPT
+from lastcall.engine.limits import (
+    ACTIVITIES_MAX,
+    FINISHED_KEPT,
+    HISTORY_ROWS_MAX,
+    OPERATIONS_KEPT,
+)
 from lastcall.engine.model import EventId, OperationId, Scope, ScopeId, SetId
 from lastcall.engine.operations import Operation
+from lastcall.engine.resources import Activity, ActivityFilter, Resource, ResourceId
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Ended, HistoryFilter, Recorded
 from lastcall.store import rows
@@ -97,6 +103,21 @@ class SqliteShelf:
         row = self._one("find_operation", operation_id)
         return None if row is None else rows.decode_operation(row[0])
 
+    def find_resource(self, resource_id: ResourceId) -> Resource | None:
+        """Return a resource."""
+        row = self._one("find_resource", resource_id)
+        return None if row is None else rows.decode_resource(row[0])
+
+    def find_resources(self, kind: str | None, group: str | None) -> Sequence[Resource]:
+        """Return the resources of a type, of a group, of both or all."""
+        return [rows.decode_resource(body) for (body,) in self._all("find_resources", kind, group)]
+
+    def find_activities(self, wanted: ActivityFilter) -> Sequence[Activity]:
+        """Return who asked for what, newest first."""
+        span = (rows.optional_micros(wanted.since), rows.optional_micros(wanted.until))
+        found = self._all("find_activities", wanted.limit, *span, wanted.group)
+        return [replace(rows.decode_activity(body), seq=seq) for seq, body in found]
+
     def find_ended(self, scope_id: ScopeId, event_ids: Sequence[EventId]) -> frozenset[EventId]:
         """Return which of these events the scope once had."""
         return frozenset(
@@ -132,6 +153,10 @@ class SqliteShelf:
         """Return the sets that are due, most overdue first."""
         return [SetId(key) for (key,) in self._all("due_scale_sets", rows.micros(now), limit)]
 
+    def due_resources(self, now: datetime, limit: int) -> Sequence[ResourceId]:
+        """Return the resources that are due, most overdue first."""
+        return [ResourceId(key) for (key,) in self._all("due_resources", rows.micros(now), limit)]
+
     def due_effects(self, now: datetime, limit: int) -> Sequence[EffectRow]:
         """Return the effects that may be claimed, most overdue first."""
         return [
@@ -162,6 +187,7 @@ class SqliteShelf:
         try:
             self._write_scopes(changes)
             self._write_scale_sets(changes)
+            self._write_resources(changes)
             self._write_rest(changes, history)
             if changes.pruned_at is not None:
                 self._prune(changes.pruned_at)
@@ -211,6 +237,22 @@ class SqliteShelf:
         for set_id, numbers in changes.documents_kept.items():
             self._one("keep_documents", set_id, rows.encode(sorted(numbers)))
 
+    def _write_resources(self, changes: Changes) -> None:
+        present = [found for found in changes.resources.values() if found is not None]
+        self._many(
+            "put_resource",
+            (
+                (r.id, r.kind, r.group, rows.optional_micros(r.due_at), rows.encode(r))
+                for r in present
+            ),
+        )
+        gone = ((key,) for key, found in changes.resources.items() if found is None)
+        self._many("forget_resource", gone)
+        self._many(
+            "put_activity",
+            ((rows.micros(a.at), a.group, rows.encode(a)) for a in changes.activities),
+        )
+
     def _write_rest(self, changes: Changes, history: Sequence[Recorded]) -> None:
         self._many(
             "put_operation",
@@ -243,5 +285,6 @@ class SqliteShelf:
 
     def _prune(self, now: datetime) -> None:
         self._one("prune_history", HISTORY_ROWS_MAX)
+        self._one("prune_activities", ACTIVITIES_MAX)
         self._one("prune_ended", rows.micros(now - FINISHED_KEPT))
         self._one("prune_operations", rows.micros(now - OPERATIONS_KEPT))

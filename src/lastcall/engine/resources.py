@@ -1,0 +1,58 @@
+"""What the control plane keeps as it was given: groups, networks, deployments, settings."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NewType
+
+from lastcall.engine.model import ScopeId
+from lastcall.engine.value import Value
+
+ResourceId = NewType("ResourceId", str)
+
+
+class Resource(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """One resource that is not a scale set.
+
+    `id` is its path in lower case, `path` as its first writer spelled it; `kind` is its type and
+    `group` its resource group, both in lower case; `content` is its document. `number` counts the
+    writes, `due_at` is when it wants to be looked at again, and `scope_id` is where its machines
+    are, if it has any.
+    """
+
+    id: ResourceId
+    path: str
+    kind: str
+    group: str
+    content: Mapping[str, Any]
+    created_at: datetime
+    number: int = 1
+    due_at: datetime | None = None
+    scope_id: ScopeId | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the last part of the path."""
+        return self.path.rpartition("/")[2]
+
+
+class Activity(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """Who asked for what, and what came of it."""
+
+    at: datetime
+    operation: str
+    path: str
+    group: str
+    caller: str
+    status: str
+    code: int = 0
+    correlation: str = ""
+    seq: int = 0
+
+
+class ActivityFilter(Value, frozen=True, kw_only=True):
+    """Which activities are wanted: the newest `limit` in a span of time."""
+
+    limit: int
+    since: datetime | None = None
+    until: datetime | None = None
+    group: str | None = None
