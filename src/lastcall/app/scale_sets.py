@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lastcall.app.learning import Moment, learn, settle
+from lastcall.app.resources import expect
 from lastcall.engine.draft import PREEMPTED
 from lastcall.engine.effects import Step
 from lastcall.engine.errors import (
@@ -103,7 +104,12 @@ def capacity_of(present: Members) -> int:
 
 
 def write(
-    tx: Transaction, key: SetKey, revise: Revise, moment: Moment, etag: str | None = None
+    tx: Transaction,
+    key: SetKey,
+    revise: Revise,
+    moment: Moment,
+    etag: str | None = None,
+    part_of: OperationId | None = None,
 ) -> Written:
     """Create a set or change it, and begin everything that follows from the change."""
     before = _find(tx, key.id)
@@ -113,7 +119,7 @@ def write(
     if revision.capacity is not None:
         refuse_capacity(revision.traits, revision.capacity)
     scale_set = _revised(before, key, revision, moment)
-    operation = _begin(tx, scale_set, "write", moment)
+    operation = _begin(tx, scale_set, "write", moment, part_of=part_of)
     scale_set = replace(scale_set, writing=operation.id)
     tx.put_scale_set(scale_set, revision.document)
     present = members(tx, scale_set)
@@ -126,7 +132,7 @@ def write(
         parts += _shrink(tx, scale_set, present, capacity_of(present) - target, operation, moment)
     if before is not None and _changes_rollout(before, revision):
         parts += _roll_out(tx, scale_set.id, operation.id, moment)
-    operation = _expect(tx, operation, parts, moment)
+    operation = expect(tx, operation, parts, moment)
     return Written(scale_set=tx.scale_set(key.id), operation=operation, is_new=before is None)
 
 
@@ -136,19 +142,26 @@ def act(tx: Transaction, set_id: SetId, order: Order, moment: Moment) -> Operati
     chosen = _targets(members(tx, scale_set), order)
     operation = _begin(tx, scale_set, order.action, moment)
     _request(tx, scale_set, chosen, order, operation.id, moment)
-    return _expect(tx, operation, len(chosen), moment)
+    return expect(tx, operation, len(chosen), moment)
 
 
-def delete(tx: Transaction, set_id: SetId, moment: Moment, *, force: bool = False) -> Operation:
+def delete(
+    tx: Transaction,
+    set_id: SetId,
+    moment: Moment,
+    *,
+    force: bool = False,
+    part_of: OperationId | None = None,
+) -> Operation:
     """Delete a set: its instances get their notices, and the set goes with the last of them."""
     scale_set = tx.scale_set(set_id)
     present = members(tx, scale_set)
     scale_set = _without_rollout(tx, scale_set, moment)
     tx.put_scale_set(replace(scale_set, provisioning=Provisioning.DELETING, writing=None))
-    operation = _begin(tx, scale_set, "delete set", moment, removes_set=True)
+    operation = _begin(tx, scale_set, "delete set", moment, removes_set=True, part_of=part_of)
     order = Order(action=Action.DELETE, force=force)
     _request(tx, scale_set, present, order, operation.id, moment)
-    return _expect(tx, operation, len(present), moment)
+    return expect(tx, operation, len(present), moment)
 
 
 def evict(tx: Transaction, set_id: SetId, instance_id: str, moment: Moment) -> Step:
@@ -165,7 +178,7 @@ def protect(
     scale_set = tx.scale_set(set_id)
     scope_id, machine = member(tx, scale_set, instance_id)
     learn(tx, scope_id, Protected(machine=machine.id, protection=protection), moment)
-    return _expect(tx, _begin(tx, scale_set, "protect", moment), 0, moment)
+    return expect(tx, _begin(tx, scale_set, "protect", moment), 0, moment)
 
 
 def upgrade_batch(
@@ -369,7 +382,13 @@ def _by_scope(entries: Members) -> dict[ScopeId, list[Machine]]:
 
 
 def _begin(
-    tx: Transaction, scale_set: ScaleSet, name: str, moment: Moment, *, removes_set: bool = False
+    tx: Transaction,
+    scale_set: ScaleSet,
+    name: str,
+    moment: Moment,
+    *,
+    removes_set: bool = False,
+    part_of: OperationId | None = None,
 ) -> Operation:
     operation = Operation(
         id=moment.ids.operation_id(),
@@ -380,13 +399,7 @@ def _begin(
         remaining=1,
         set_id=scale_set.id,
         removes_set=removes_set,
+        part_of=part_of,
     )
     tx.put_operation(operation)
     return operation
-
-
-def _expect(tx: Transaction, operation: Operation, parts: int, moment: Moment) -> Operation:
-    """Set how many machines an operation waits for, and give back its place-holder."""
-    tx.put_operation(replace(tx.operation(operation.id), remaining=parts + 1))
-    settle(tx, operation.id, 1, None, moment)
-    return tx.operation(operation.id)

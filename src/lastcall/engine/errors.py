@@ -97,3 +97,9 @@ class InvalidApiVersionError(DomainError):
     """The api-version is invalid."""
 
     code = "InvalidApiVersionParameter"
+
+
+class ResourceGroupNotFoundError(DomainError):
+    """The resource group could not be found."""
+
+    code = "ResourceGroupNotFound"

@@ -80,6 +80,7 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     errors.EventNotFoundError: 404,
     errors.ScopeNotFoundError: 404,
     errors.ResourceNotFoundError: 404,
+    errors.ResourceGroupNotFoundError: 404,
     errors.InstanceNotFoundError: 404,
     SubscriptionNotFoundError: 404,
     PathNotFoundError: 404,

@@ -1,0 +1,110 @@
+"""What users do to resources that are kept as given: write, find, delete."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from lastcall.app.learning import Moment, settle
+from lastcall.engine.errors import ResourceGroupNotFoundError, ResourceNotFoundError
+from lastcall.engine.model import OperationId, ScopeId
+from lastcall.engine.operations import Operation
+from lastcall.engine.resources import Resource
+from lastcall.ports import Reader, Transaction
+from lastcall.wire.paths import Path, group_path
+from lastcall.wire.quoting import shown
+
+
+def find(reader: Reader, path: Path) -> Resource | None:
+    """Return a resource, or None where there is none."""
+    try:
+        return reader.resource(path.id)
+    except ResourceNotFoundError:
+        return None
+
+
+def known(reader: Reader, path: Path) -> Resource:
+    """Return a resource, or refuse in ARM's words (R109)."""
+    found = find(reader, path)
+    if found is None:
+        demand_group(reader, path)
+        raise ResourceNotFoundError(
+            f"The Resource '{path.type}/{'/'.join(path.names)}' under resource group"
+            f" '{path.group}' was not found. For more details please go to"
+            " https://aka.ms/ARMResourceNotFoundFix"
+        )
+    return found
+
+
+def demand_group(reader: Reader, path: Path) -> None:
+    """Refuse what is addressed in a resource group that does not exist."""
+    if path.group and find(reader, group_path(path.subscription, path.group)) is None:
+        raise ResourceGroupNotFoundError(
+            f"Resource group '{shown(path.group)}' could not be found."
+        )
+
+
+def write(
+    tx: Transaction,
+    path: Path,
+    content: Mapping[str, Any],
+    moment: Moment,
+    *,
+    due_at: datetime | None = None,
+    scope_id: ScopeId | None = None,
+) -> Resource:
+    """Create a resource or replace its document; its path keeps its first spelling."""
+    before = find(tx, path)
+    if before is not None:
+        after = replace(
+            before,
+            content=content,
+            number=before.number + 1,
+            due_at=due_at,
+            scope_id=scope_id or before.scope_id,
+        )
+    else:
+        after = Resource(
+            id=path.id,
+            path=path.text,
+            kind=path.kind,
+            group=path.group.lower(),
+            content=content,
+            created_at=moment.now,
+            due_at=due_at,
+            scope_id=scope_id,
+        )
+    tx.put_resource(after)
+    return after
+
+
+def begin(
+    tx: Transaction,
+    resource: Resource,
+    name: str,
+    moment: Moment,
+    *,
+    removes: bool = False,
+    part_of: OperationId | None = None,
+) -> Operation:
+    """Begin an operation on a resource. It does not end before `expect` has said what it awaits."""
+    operation = Operation(
+        id=moment.ids.operation_id(),
+        name=name,
+        location=str(resource.content.get("location", "global")),
+        started_at=moment.now,
+        remaining=1,
+        resource_id=resource.id,
+        removes_resource=removes,
+        part_of=part_of,
+    )
+    tx.put_operation(operation)
+    return operation
+
+
+def expect(tx: Transaction, operation: Operation, parts: int, moment: Moment) -> Operation:
+    """Set how many parts an operation waits for, and give back its place-holder."""
+    tx.put_operation(replace(tx.operation(operation.id), remaining=parts + 1))
+    settle(tx, operation.id, 1, None, moment)
+    return tx.operation(operation.id)
