@@ -97,3 +97,15 @@ class InvalidApiVersionError(DomainError):
     """The api-version is invalid."""
 
     code = "InvalidApiVersionParameter"
+
+
+class InvalidTemplateError(DomainError):
+    """The deployment template is not valid."""
+
+    code = "InvalidTemplate"
+
+
+class InvalidTemplateDeploymentError(DomainError):
+    """The template is valid, but cannot be deployed here."""
+
+    code = "InvalidTemplateDeployment"
