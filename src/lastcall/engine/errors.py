@@ -103,3 +103,15 @@ class ResourceGroupNotFoundError(DomainError):
     """The resource group could not be found."""
 
     code = "ResourceGroupNotFound"
+
+
+class InvalidTemplateError(DomainError):
+    """The deployment template is not valid."""
+
+    code = "InvalidTemplate"
+
+
+class InvalidTemplateDeploymentError(DomainError):
+    """The template is valid, but cannot be deployed here."""
+
+    code = "InvalidTemplateDeployment"

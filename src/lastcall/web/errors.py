@@ -76,6 +76,8 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     errors.LocationRequiredError: 400,
     errors.MissingApiVersionError: 400,
     errors.InvalidApiVersionError: 400,
+    errors.InvalidTemplateError: 400,
+    errors.InvalidTemplateDeploymentError: 400,
     ForeignRequestError: 403,
     errors.EventNotFoundError: 404,
     errors.ScopeNotFoundError: 404,
