@@ -30,10 +30,8 @@ PACE = 100
 NOTICES = {"PT5M": 3.0, "PT15M": 9.0}
 NAMES = ("web", "api", "db")
 READY_WITHIN_S = 30.0
-ROOT = (
-    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg"
-    "/providers/Microsoft.Compute/virtualMachineScaleSets"
-)
+GROUP = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg"
+ROOT = f"{GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets"
 ARM = "api-version=2024-07-01"
 EVENTS = "/metadata/scheduledevents?api-version=2020-07-01"
 # What a client sees when the server dies while, or before, it answers.
@@ -392,6 +390,7 @@ class Crashes:
         try:
             server.wait_until_ready()
             arm, metadata = server.client("portal"), server.client("metadata")
+            arm.ask("PUT", f"{GROUP}?{ARM}", {"location": "westus"})
             self._chronicle.read(arm)
             for fleet in self.fleets:
                 self._chronicle.check_approvals(fleet.answered)

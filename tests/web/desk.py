@@ -21,7 +21,8 @@ from lastcall.web.routing import Route, Table
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000001"
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 VERSION = "2024-07-01"
-ROOT = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Group/providers/Microsoft.Compute"
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Group"
+ROOT = f"{GROUP}/providers/Microsoft.Compute"
 SETS = f"{ROOT}/virtualMachineScaleSets"
 WEB = f"{SETS}/web"
 OURS = "/lastcall/v1"
@@ -90,7 +91,7 @@ class Desk:
 
 @asynccontextmanager
 async def a_desk(
-    clock: Clock | None = None, store: MemoryStore | None = None
+    clock: Clock | None = None, store: MemoryStore | None = None, *, has_group: bool = True
 ) -> AsyncIterator[Desk]:
     kept = store or MemoryStore()
     world = World(
@@ -101,6 +102,10 @@ async def a_desk(
     account = Account(subscription=SUBSCRIPTION, tenant="tenant")
     desk = Desk(platform, kept, build_app(platform, account, metadata_url=lambda m: f"x/{m.name}"))
     async with desk.http:
+        if has_group:
+            url = f"{GROUP}?api-version={VERSION}"
+            made = await desk.send("PUT", url, {"location": "westus"})
+            assert made.status_code in (200, 201)
         yield desk
     await platform.stop()
 

@@ -14,6 +14,7 @@ VENDOR = (
     / "shared/spec/data/arm_compute_2024-07-01_virtualMachineScaleSet.json"
 )
 NAME = re.compile(r"\{[^}]*\}")
+AZURES = ("/subscriptions", "/tenants", "/aliases.json")
 
 
 def normal(path):
@@ -22,7 +23,7 @@ def normal(path):
 
 async def test_our_description_has_exactly_the_routes_that_are_answered(desk):
     described = (await desk.send("GET", f"{OURS}/openapi.json")).json()
-    ours = {(r.path, r.method) for r in desk.routes if not r.path.startswith("/subscriptions")}
+    ours = {(r.path, r.method) for r in desk.routes if not r.path.startswith(AZURES)}
 
     assert described["openapi"].startswith("3.1")
     assert ours == {
@@ -58,6 +59,6 @@ async def test_our_control_plane_is_part_of_the_vendors(desk):
     paths = {normal(path): item for path, item in json.loads(VENDOR.read_text())["paths"].items()}
 
     for route in desk.routes:
-        if route.path.startswith("/subscriptions") and "/operations/" not in route.path:
+        if "virtualMachineScaleSets" in route.path:
             declared = paths[normal(route.path)][route.method.lower()]["responses"]
             assert {str(status) for status in route.answers} <= declared.keys()

@@ -83,4 +83,4 @@ def remove(tx: Transaction, resource_id: ResourceId) -> None:
 
 def _group(resource_id: ResourceId) -> str:
     parts = resource_id.split("/")
-    return parts[4] if len(parts) > 4 else ""
+    return parts[4] if parts[3:4] == ["resourcegroups"] else ""

@@ -11,7 +11,18 @@ from lastcall.engine.model import Machine
 from lastcall.web import admin
 from lastcall.web.account import Account
 from lastcall.web.admin.stream import Streams
-from lastcall.web.arm import instances, operations, scale_sets
+from lastcall.web.arm import (
+    generic,
+    groups,
+    images,
+    instances,
+    inventory,
+    operations,
+    providers,
+    scale_sets,
+    sizes,
+    subscriptions,
+)
 from lastcall.web.errors import HANDLERS
 from lastcall.web.guard import Guard
 from lastcall.web.routing import Route, Table
@@ -52,4 +63,11 @@ def route_table(
     yield from scale_sets.routes(platform, account)
     yield from instances.routes(platform, account)
     yield from operations.routes(platform, account)
+    yield from subscriptions.routes(account)
+    yield from groups.routes(platform, account)
+    yield from inventory.routes(platform, account)
+    yield from providers.routes(platform, account)
+    yield from sizes.routes(platform, account)
+    yield from images.routes(account)
+    yield from generic.routes(platform, account)
     yield from admin.routes(platform, streams, metadata_url)

@@ -1,8 +1,8 @@
 """From a request to its handler: one table, paths in whatever case (R92), one place for errors."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
-from urllib.parse import unquote
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 from starlette.requests import Request
@@ -23,6 +23,8 @@ from lastcall.wire.bodies import encode_json
 from lastcall.wire.fields import BOOLEANS
 from lastcall.wire.quoting import shown
 
+STAR: Final = "*}"
+
 
 class Call:
     """One request: its path's names in their own spelling, its query, headers and body."""
@@ -35,9 +37,23 @@ class Call:
         }
 
     @property
+    def method(self) -> str:
+        """Return the verb as it was sent: a HEAD is handled by the route of its GET."""
+        return self._request.method
+
+    @property
     def base(self) -> str:
         """Return scheme and host as the client wrote them, for links back."""
         return f"{self._request.scope['scheme']}://{self._request.headers.get('host', 'localhost')}"
+
+    @property
+    def path(self) -> str:
+        """Return the path as the client wrote it."""
+        return quote(self._request.scope["path"])
+
+    def queries(self) -> Iterable[tuple[str, str]]:
+        """Return every query parameter, its name in lower case."""
+        return self._query.items()
 
     def query(self, name: str) -> str | None:
         """Return a query parameter; its name is read in whatever case, the first one counts."""
@@ -101,7 +117,9 @@ class Parameter(Struct, frozen=True, kw_only=True):
 class Route(Struct, frozen=True, kw_only=True):
     """One operation: how it is addressed, who handles it, and what its description says.
 
-    `answers` are the statuses of success; `takes` and `gives` the types of the two bodies.
+    `answers` are the statuses of success; `takes` and `gives` the types of the two bodies. A last
+    name with a star stands for all segments that follow; such a route is tried only where no other
+    fits, and only on the names that are its `own`.
     """
 
     method: str
@@ -112,6 +130,7 @@ class Route(Struct, frozen=True, kw_only=True):
     takes: Any = None
     gives: Any = None
     query: tuple[Parameter, ...] = ()
+    own: Callable[[Mapping[str, str]], bool] = lambda _names: True
 
 
 class Table:
@@ -120,9 +139,13 @@ class Table:
     def __init__(self, routes: Iterable[Route]) -> None:
         self.routes = tuple(routes)
         self._by_length: dict[int, list[tuple[tuple[str, ...], Route]]] = {}
+        self._open: list[tuple[tuple[str, ...], Route]] = []
         for route in self.routes:
             pattern = _pattern(route.path)
-            self._by_length.setdefault(len(pattern), []).append((pattern, route))
+            if pattern[-1].endswith(STAR):
+                self._open.append((pattern, route))
+            else:
+                self._by_length.setdefault(len(pattern), []).append((pattern, route))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
@@ -142,19 +165,32 @@ class Table:
         segments = _segments(request.scope)
         folded = [segment.lower() for segment in segments]
         method = "GET" if request.method == "HEAD" else request.method
-        found = [
-            (pattern, route)
-            for pattern, route in self._by_length.get(len(segments), ())
-            if all(map(_fits, pattern, folded))
-        ]
-        for pattern, route in found:
+        found = self._fitting(segments, folded)
+        for route, names in found:
             if route.method == method:
-                return route, _names(pattern, segments)
+                return route, names
         if found:
-            methods = {route.method for _, route in found}
+            methods = {route.method for route, _ in found}
             allowed = tuple(sorted(methods | {"HEAD"} if "GET" in methods else methods))
             raise MethodNotAllowedError(request.method, allowed)
         raise _nowhere(folded, segments)
+
+    def _fitting(
+        self, segments: list[str], folded: list[str]
+    ) -> Sequence[tuple[Route, Mapping[str, str]]]:
+        exact = [
+            (route, _names(pattern, segments))
+            for pattern, route in self._by_length.get(len(segments), ())
+            if all(map(_fits, pattern, folded))
+        ]
+        if exact or not all(segments):
+            return exact
+        following = [
+            (route, _names(pattern, segments))
+            for pattern, route in self._open
+            if len(segments) >= len(pattern) and all(map(_fits, pattern, folded))
+        ]
+        return [(route, names) for route, names in following if route.own(names)]
 
 
 def json(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -187,8 +223,13 @@ def _fits(wanted: str, segment: str) -> bool:
 
 
 def _names(pattern: tuple[str, ...], segments: list[str]) -> dict[str, str]:
-    pairs = zip(pattern, segments, strict=True)
-    return {wanted[1:-1]: segment for wanted, segment in pairs if wanted.startswith("{")}
+    pairs = zip(pattern, segments, strict=False)
+    names = {wanted[1:-1]: segment for wanted, segment in pairs if wanted.startswith("{")}
+    if pattern[-1].endswith(STAR):
+        # An encoded slash belongs to a name here too.
+        rest = (segment.replace("/", "%2F") for segment in segments[len(pattern) - 1 :])
+        names[pattern[-1][1:-1]] = "/".join(rest)
+    return names
 
 
 def _nowhere(folded: list[str], segments: list[str]) -> DomainError:

@@ -14,6 +14,12 @@ DEPTH_MAX = 64
 
 def parse_body(body: bytes) -> dict[str, Any]:
     """Return the JSON object that a request carries, its names as documented, or refuse."""
+    named: dict[str, Any] = with_known_names(parse_object(body))
+    return named
+
+
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Return the JSON object that a request carries, its names as they were given, or refuse."""
     try:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -23,8 +29,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _refusal("a JSON object was expected")
     _refuse_depth(value)
-    named: dict[str, Any] = with_known_names(value)
-    return named
+    return value
 
 
 def encode_json(value: object) -> bytes:

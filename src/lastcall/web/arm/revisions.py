@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from lastcall.app import scale_sets
 from lastcall.app.learning import Moment
+from lastcall.app.resources import demand_open_group
 from lastcall.app.scale_sets import Revision, SetKey, Written
 from lastcall.engine.errors import PreconditionFailedError, ResourceNotFoundError
 from lastcall.ports import Transaction
@@ -15,6 +16,7 @@ from lastcall.wire.bodies import encode_json, parse_body
 from lastcall.wire.members import refuse_members
 from lastcall.wire.merging import merge
 from lastcall.wire.names import place, refuse_name, refuse_resource_group_name
+from lastcall.wire.paths import group_path
 from lastcall.wire.traits import (
     capacity,
     instance_affecting,
@@ -54,6 +56,7 @@ async def parse_change(call: Call, *, may_create: bool) -> Change:
 
 def apply(tx: Transaction, change: Change, moment: Moment) -> Written:
     """Make the change, if its conditions hold."""
+    demand_open_group(tx, group_path(change.key.subscription, change.key.resource_group))
     if not change.may_create:
         known(tx, change.key)
     if change.if_none_match is not None:
