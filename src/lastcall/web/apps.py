@@ -12,6 +12,7 @@ from lastcall.web import admin
 from lastcall.web.account import Account
 from lastcall.web.admin.stream import Streams
 from lastcall.web.arm import (
+    deployments,
     generic,
     groups,
     images,
@@ -23,6 +24,7 @@ from lastcall.web.arm import (
     sizes,
     subscriptions,
 )
+from lastcall.web.arm.kinds import kinds
 from lastcall.web.errors import HANDLERS
 from lastcall.web.guard import Guard
 from lastcall.web.routing import Route, Table
@@ -69,5 +71,6 @@ def route_table(
     yield from providers.routes(platform, account)
     yield from sizes.routes(platform, account)
     yield from images.routes(account)
+    yield from deployments.routes(platform, account, kinds())
     yield from generic.routes(platform, account)
     yield from admin.routes(platform, streams, metadata_url)

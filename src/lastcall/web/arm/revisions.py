@@ -9,6 +9,7 @@ from lastcall.app.learning import Moment
 from lastcall.app.resources import demand_open_group
 from lastcall.app.scale_sets import Revision, SetKey, Written
 from lastcall.engine.errors import PreconditionFailedError, ResourceNotFoundError
+from lastcall.engine.model import OperationId
 from lastcall.ports import Transaction
 from lastcall.web.arm.front_door import api_version, key_of, known
 from lastcall.web.routing import Call
@@ -31,9 +32,10 @@ class Change(Struct, frozen=True, kw_only=True):
 
     key: SetKey
     patch: dict[str, Any]
-    may_create: bool
-    if_match: str | None
-    if_none_match: str | None
+    may_create: bool = True
+    if_match: str | None = None
+    if_none_match: str | None = None
+    part_of: OperationId | None = None
 
 
 async def parse_change(call: Call, *, may_create: bool) -> Change:
@@ -62,7 +64,12 @@ def apply(tx: Transaction, change: Change, moment: Moment) -> Written:
     if change.if_none_match is not None:
         _refuse_match(tx, change.key, change.if_none_match)
     return scale_sets.write(
-        tx, change.key, lambda old: revised(old, change), moment, change.if_match
+        tx,
+        change.key,
+        lambda old: revised(old, change),
+        moment,
+        change.if_match,
+        change.part_of,
     )
 
 
