@@ -62,3 +62,14 @@ HISTORY_ROWS_MAX = 200_000
 HISTORY_PAGE_MAX = 1_000
 FINISHED_KEPT = timedelta(days=7)
 OPERATIONS_KEPT = timedelta(days=7)
+
+# How long a token is good for: a principal's, and that of a machine's identity.
+TOKEN_LIFETIME = timedelta(hours=1)
+MACHINE_TOKEN_LIFETIME = timedelta(hours=24)
+# A token may be used a little before it was issued: clocks are put right.
+TOKEN_EARLY = timedelta(minutes=5)
+TOKEN_CHARACTERS_MAX = 16_384
+TOKEN_FORM_BYTES_MAX = 65_536
+TOKEN_FORM_FIELDS_MAX = 64
+TOKEN_RESOURCE_CHARACTERS_MAX = 2_048
+PRINCIPALS_MAX = 1_000

@@ -24,12 +24,35 @@ from lastcall.wire.fields import BOOLEANS
 from lastcall.wire.quoting import shown
 
 
-class Call:
-    """One request: its path's names in their own spelling, its query, headers and body."""
+class Caller(Struct, frozen=True, kw_only=True):
+    """Who is asking: a principal, a machine's identity, or whoever may use this machine.
 
-    def __init__(self, request: Request, names: Mapping[str, str]) -> None:
+    `id` is the application id of those who have signed in.
+    """
+
+    name: str
+    id: str = ""
+
+
+PORTAL = Caller(name="portal")
+NOBODY = Caller(name="")
+
+# Tells who is asking, or refuses.
+Admit = Callable[[Request], Awaitable[Caller]]
+
+
+async def admit_everyone(_request: Request) -> Caller:
+    """Ask nobody for a token: the address is this machine's alone."""
+    return PORTAL
+
+
+class Call:
+    """One request: its path's names in their own spelling, its query, headers, body and caller."""
+
+    def __init__(self, request: Request, names: Mapping[str, str], caller: Caller = PORTAL) -> None:
         self._request = request
         self.names = names
+        self.caller = caller
         self._query = {
             key.lower(): value for key, value in reversed(request.query_params.multi_items())
         }
@@ -112,17 +135,28 @@ class Route(Struct, frozen=True, kw_only=True):
     takes: Any = None
     gives: Any = None
     query: tuple[Parameter, ...] = ()
+    # Whether those who have no token may use it, wherever others need one.
+    is_open: bool = False
 
 
 class Table:
-    """All routes as one ASGI application. Fixed segments match in any case, names keep theirs."""
+    """All routes as one ASGI application. Fixed segments match in any case, names keep theirs.
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    A path that begins with a name and a star, /{any*}/token, fits whatever ends in the rest of it
+    and nothing else answers, except in a subscription.
+    """
+
+    def __init__(self, routes: Iterable[Route], admit: Admit = admit_everyone) -> None:
         self.routes = tuple(routes)
+        self._admit = admit
         self._by_length: dict[int, list[tuple[tuple[str, ...], Route]]] = {}
+        self._by_ending: list[tuple[tuple[str, ...], Route]] = []
         for route in self.routes:
             pattern = _pattern(route.path)
-            self._by_length.setdefault(len(pattern), []).append((pattern, route))
+            if pattern[0].endswith("*}"):
+                self._by_ending.append((pattern, route))
+            else:
+                self._by_length.setdefault(len(pattern), []).append((pattern, route))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
@@ -135,8 +169,13 @@ class Table:
         await response(scope, receive, send)
 
     async def _call(self, request: Request) -> Response:
-        route, names = self._find(request)
-        return await route.handler(Call(request, names))
+        try:
+            route, names = self._find(request)
+        except DomainError:
+            await self._admit(request)  # Who may not come in does not learn what there is.
+            raise
+        caller = NOBODY if route.is_open else await self._admit(request)
+        return await route.handler(Call(request, names, caller))
 
     def _find(self, request: Request) -> tuple[Route, Mapping[str, str]]:
         segments = _segments(request.scope)
@@ -146,15 +185,27 @@ class Table:
             (pattern, route)
             for pattern, route in self._by_length.get(len(segments), ())
             if all(map(_fits, pattern, folded))
-        ]
+        ] or self._found_by_ending(segments, folded)
         for pattern, route in found:
             if route.method == method:
-                return route, _names(pattern, segments)
+                return route, _names(pattern, _gathered(pattern, segments))
         if found:
             methods = {route.method for _, route in found}
             allowed = tuple(sorted(methods | {"HEAD"} if "GET" in methods else methods))
             raise MethodNotAllowedError(request.method, allowed)
         raise _nowhere(folded, segments)
+
+    def _found_by_ending(
+        self, segments: list[str], folded: list[str]
+    ) -> list[tuple[tuple[str, ...], Route]]:
+        if folded[0] == "subscriptions":
+            return []
+        return [
+            (pattern, route)
+            for pattern, route in self._by_ending
+            if len(segments) >= len(pattern)
+            and all(map(_fits, pattern, _gathered(pattern, folded)))
+        ]
 
 
 def json(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -182,13 +233,21 @@ def _segments(scope: Scope) -> list[str]:
     return [unquote(part) for part in path.lstrip("/").removesuffix("/").split("/")]
 
 
+def _gathered(pattern: tuple[str, ...], segments: list[str]) -> list[str]:
+    """Return a path's segments with those that the first of a pattern stands for as one."""
+    first = len(segments) - len(pattern) + 1
+    return ["/".join(segments[:first]), *segments[first:]]
+
+
 def _fits(wanted: str, segment: str) -> bool:
     return bool(segment) if wanted.startswith("{") else wanted == segment
 
 
 def _names(pattern: tuple[str, ...], segments: list[str]) -> dict[str, str]:
     pairs = zip(pattern, segments, strict=True)
-    return {wanted[1:-1]: segment for wanted, segment in pairs if wanted.startswith("{")}
+    return {
+        wanted[1:-1].rstrip("*"): segment for wanted, segment in pairs if wanted.startswith("{")
+    }
 
 
 def _nowhere(folded: list[str], segments: list[str]) -> DomainError:
