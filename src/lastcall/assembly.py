@@ -16,7 +16,7 @@ from typing import Final
 import uvicorn
 from starlette.applications import Starlette
 
-from lastcall.app.authority import DEFAULT_NAME, Authority
+from lastcall.app.authority import DEFAULT_NAME, Authority, Client
 from lastcall.app.platform import CLOCK_KEY, Platform, Realism, World
 from lastcall.app.tokens import Holder, Tokens
 from lastcall.clock import SystemClock, VirtualClock
@@ -71,16 +71,19 @@ async def running(settings: Settings, mint: Mint | None = None) -> AsyncIterator
         _bound(settings.control, "--control") as control,
         _bound(settings.portal, "--portal") as portal,
     ):
+        own = _credentials(folder)
         async with _opened(folder) as store:
             platform = await _platform(settings, store)
             await platform.start()
-            sign_in = _sign_in(settings, folder, platform, control)
-            metadata = MetadataServer(platform, options, sign_in.authority)
+            url = _control_url(control)
+            authority = Authority(platform, _tokens(settings, folder, url), own)
+            sign_in = SignIn(authority, url)
+            metadata = MetadataServer(platform, options, authority)
             try:
                 certificates, context = _secured(settings, folder, mint)
                 host, port = await _listen(metadata, settings.metadata)
                 endpoints = Endpoints(
-                    control=sign_in.control,
+                    control=url,
                     portal=_url(*portal.getsockname()[:2]),
                     metadata=_url(host, port),
                     ca=str(certificates.authority),
@@ -104,26 +107,33 @@ async def running(settings: Settings, mint: Mint | None = None) -> AsyncIterator
                 await platform.stop()
 
 
-def _sign_in(
-    settings: Settings, folder: StateFolder, platform: Platform, control: socket.socket
-) -> SignIn:
-    """Return who gives tokens; they are of real time, whatever the platform's clock."""
-    host, port = control.getsockname()[:2]
-    reachable = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
-    url = _url(reachable, port, "https")
+def _credentials(folder: StateFolder) -> Client:
     try:
         own = keep_credentials(folder.path, RandomIds())
     except TrustError as trouble:
         raise StartError(str(trouble)) from trouble
-    tokens = Tokens(
+    holder = Holder(app_id=own.app_id, object_id=own.object_id, name=DEFAULT_NAME)
+    return Client(holder, own.secret)
+
+
+def _tokens(settings: Settings, folder: StateFolder, control: str) -> Tokens:
+    """Return what issues tokens; their time is real, whatever the platform's clock."""
+    port = control.rpartition(":")[2]
+    names = names_of(settings.control.host)
+    return Tokens(
         KeySigner(folder.path),
         SystemClock(),
-        issuer=f"{url}/{settings.tenant}/",
+        issuer=f"{control}/{settings.tenant}/",
         tenant=settings.tenant,
-        audiences=(url, *(_url(name, port, "https") for name in names_of(settings.control.host))),
+        audiences=(control, *(_url(name, port, "https") for name in names)),
     )
-    holder = Holder(app_id=own.app_id, object_id=own.object_id, name=DEFAULT_NAME)
-    return SignIn(Authority(platform, tokens, holder, own.secret), url)
+
+
+def _control_url(listener: socket.socket) -> str:
+    """Return where a client on this machine reaches it, also if it listens everywhere."""
+    host, port = listener.getsockname()[:2]
+    own = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return _url(own, port, "https")
 
 
 def _secured(
@@ -316,5 +326,5 @@ def _locator(metadata: MetadataServer, host: str, port: int) -> Callable[[Machin
     return lambda machine: f"{_url(host, port)}/vm/{machine.id}"
 
 
-def _url(host: str, port: int, scheme: str = "http") -> str:
+def _url(host: str, port: int | str, scheme: str = "http") -> str:
     return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"

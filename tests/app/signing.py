@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from lastcall.app.authority import DEFAULT_NAME, Authority
+from lastcall.app.authority import DEFAULT_NAME, Authority, Client
 from lastcall.app.platform import Platform
 from lastcall.app.tokens import Holder, Tokens
 from lastcall.clock import VirtualClock
@@ -68,4 +68,4 @@ def some_tokens(signer: QuickSigner | None = None, clock: Clock | None = None) -
 
 
 def an_authority(platform: Platform, tokens: Tokens | None = None) -> Authority:
-    return Authority(platform, tokens or some_tokens(), OWN, SECRET)
+    return Authority(platform, tokens or some_tokens(), Client(OWN, SECRET))

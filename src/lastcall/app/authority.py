@@ -11,6 +11,7 @@ from lastcall.app.principals import Principal
 from lastcall.app.tokens import Holder, InvalidTokenError, Token, Tokens
 from lastcall.engine.errors import ConflictError, OperationNotAllowedError
 from lastcall.engine.limits import MACHINE_TOKEN_LIFETIME, TOKEN_LIFETIME
+from lastcall.engine.value import Value
 
 DEFAULT_NAME: Final = "default"
 
@@ -19,17 +20,24 @@ class InvalidClientError(Exception):
     """There is no such client, or its secret is another."""
 
 
+class Client(Value, frozen=True):
+    """Somebody with the secret that proves it."""
+
+    holder: Holder
+    secret: str
+
+
 class Authority:
     """Knows everybody who may sign in: the folder's own principal, and those who were added.
 
     The folder's own one is not in the store: whoever may read the folder may be it.
     """
 
-    def __init__(self, platform: Platform, tokens: Tokens, own: Holder, secret: str) -> None:
+    def __init__(self, platform: Platform, tokens: Tokens, own: Client) -> None:
         self._platform = platform
         self.tokens = tokens
-        self.own = own
-        self._secret = secret
+        self.own = own.holder
+        self._secret = own.secret
 
     async def sign_in(self, app_id: str, secret: str, resource: str) -> Token:
         """Return a token for whoever knows the secret of a principal."""
