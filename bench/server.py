@@ -88,7 +88,8 @@ def running(*flags: str, core: int | None = None) -> Iterator[Server]:
     """Run a server on a folder of its own, on one core if asked."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "lastcall", "up", "--state", folder]
-        command += ["--portal", "127.0.0.1:0", "--metadata", "127.0.0.1:0", *flags]
+        command += ["--control", "127.0.0.1:0", "--portal", "127.0.0.1:0"]
+        command += ["--metadata", "127.0.0.1:0", *flags]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **pinned(core))
         try:
             endpoints = Path(folder) / "endpoints.json"

@@ -43,7 +43,9 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        flags = ["--metadata", "127.0.0.1:0", "--portal", "127.0.0.1:0", "--pace", str(PACE)]
+        flags = ["--pace", str(PACE)]
+        for address in ("--control", "--portal", "--metadata"):
+            flags += [address, "127.0.0.1:0"]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "lastcall", "up", "--state", str(folder), *flags],
             stdout=subprocess.DEVNULL,

@@ -15,10 +15,13 @@ from lastcall.engine.policy import Policy
 from lastcall.ids import RandomIds
 from lastcall.ports import Clock
 from lastcall.store.memory import MemoryStore
-from lastcall.web.apps import Account, build_app
+from lastcall.web.apps import Account, SignIn, build_app
 from lastcall.web.routing import Route, Table
+from tests.app.signing import an_authority
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000001"
+TENANT = "00000000-0000-0000-0000-0000000000aa"
+CONTROL = "https://127.0.0.1:7443"
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 VERSION = "2024-07-01"
 GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Group"
@@ -99,8 +102,9 @@ async def a_desk(
     )
     platform = Platform(world, Policy())
     await platform.start()
-    account = Account(subscription=SUBSCRIPTION, tenant="tenant")
-    desk = Desk(platform, kept, build_app(platform, account, metadata_url=lambda m: f"x/{m.name}"))
+    account = Account(subscription=SUBSCRIPTION, tenant=TENANT)
+    app = build_app(platform, account, a_sign_in(platform), metadata_url=lambda m: f"x/{m.name}")
+    desk = Desk(platform, kept, app)
     async with desk.http:
         if has_group:
             url = f"{GROUP}?api-version={VERSION}"
@@ -108,6 +112,10 @@ async def a_desk(
             assert made.status_code in (200, 201)
         yield desk
     await platform.stop()
+
+
+def a_sign_in(platform: Platform) -> SignIn:
+    return SignIn(an_authority(platform), CONTROL)
 
 
 def a_real_clock() -> Clock:

@@ -13,8 +13,8 @@ VENDOR = (
     Path(__file__).parents[3]
     / "shared/spec/data/arm_compute_2024-07-01_virtualMachineScaleSet.json"
 )
+OWN = ("/lastcall/", "/healthz", "/readyz")
 NAME = re.compile(r"\{[^}]*\}")
-AZURES = ("/subscriptions", "/tenants", "/aliases.json")
 
 
 def normal(path):
@@ -23,7 +23,7 @@ def normal(path):
 
 async def test_our_description_has_exactly_the_routes_that_are_answered(desk):
     described = (await desk.send("GET", f"{OURS}/openapi.json")).json()
-    ours = {(r.path, r.method) for r in desk.routes if not r.path.startswith(AZURES)}
+    ours = {(r.path, r.method) for r in desk.routes if r.path.startswith(OWN)}
 
     assert described["openapi"].startswith("3.1")
     assert ours == {

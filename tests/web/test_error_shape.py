@@ -28,6 +28,8 @@ GOOD = {
     "version": "1.0.0",
     "resource*": "Microsoft.Network/virtualNetworks/net",
     "types*": "Microsoft.Network/virtualNetworks",
+    "authority*": "adfs",
+    "principal": "nobody",
 }
 NOT_JSON = [b"{", b"", b"[]", b'"x"', b"\xff\xfe", b'{"a":' * 2000, b"nul", b'{"a":"\\ud800"}']
 VERBS = ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
@@ -66,11 +68,23 @@ SENTENCE_ENDS = (".", "ARMResourceNotFoundFix", "only for Spot Virtual Machines"
 def assert_envelope(answer):
     assert 400 <= answer.status_code < 500, answer.text
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
+    if answer.url.path.endswith("/token") and answer.status_code in (400, 401):
+        assert_oauth(answer)
+        return
     assert answer.json().keys() == {"error"}
     error = answer.json()["error"]
     assert {"code", "message"} <= error.keys() <= {"code", "message", "target"}
     assert error["code"].isidentifier()
     assert error["message"].endswith(SENTENCE_ENDS)
+
+
+def assert_oauth(answer):
+    """What asks for a token is refused as OAuth 2 has it."""
+    error = answer.json()
+    assert {"error", "error_description"} <= error.keys()
+    assert error.keys() <= {"error", "error_description", "error_codes"}
+    assert error["error"].isidentifier()
+    assert error["error_description"].endswith((".", "'."))
 
 
 async def refused(desk, method, url, body=None, **headers):

@@ -89,3 +89,13 @@ TEMPLATE_DEPTH_MAX = 64
 TEMPLATE_EVALUATION_DEPTH_MAX = 120
 TEMPLATE_WORK_MAX = 5_000_000
 TEMPLATE_NESTED_DEPLOYMENTS_MAX = 5
+# How long a token is good for: a principal's, and that of a machine's identity.
+TOKEN_LIFETIME = timedelta(hours=1)
+MACHINE_TOKEN_LIFETIME = timedelta(hours=24)
+# A token may be used a little before it was issued: clocks are put right.
+TOKEN_EARLY = timedelta(minutes=5)
+TOKEN_CHARACTERS_MAX = 16_384
+TOKEN_FORM_BYTES_MAX = 65_536
+TOKEN_FORM_FIELDS_MAX = 64
+TOKEN_RESOURCE_CHARACTERS_MAX = 2_048
+PRINCIPALS_MAX = 1_000

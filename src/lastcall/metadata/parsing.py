@@ -59,6 +59,7 @@ class RequestParser:
         self._body: list[bytes] = []
         self._url = b""
         self._has_metadata = False
+        self._has_identity = False
         self._is_forwarded = False
         self._has_origin = False
 
@@ -76,6 +77,8 @@ class RequestParser:
         match name.lower():
             case b"metadata":
                 self._has_metadata = value.strip().lower() == b"true"
+            case b"x-identity-header":
+                self._has_identity = bool(value.strip())
             case b"x-forwarded-for":
                 self._is_forwarded = True
             case b"origin":
@@ -107,6 +110,7 @@ class RequestParser:
                 verb=parser.get_method().decode("latin-1"),
                 url=self._url,
                 has_metadata=self._has_metadata,
+                has_identity=self._has_identity,
                 is_forwarded=self._is_forwarded,
                 has_origin=self._has_origin,
                 is_last=not keeps_alive,

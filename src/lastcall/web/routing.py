@@ -26,12 +26,35 @@ from lastcall.wire.quoting import shown
 STAR: Final = "*}"
 
 
-class Call:
-    """One request: its path's names in their own spelling, its query, headers and body."""
+class Caller(Struct, frozen=True, kw_only=True):
+    """Who is asking: a principal, a machine's identity, or whoever may use this machine.
 
-    def __init__(self, request: Request, names: Mapping[str, str]) -> None:
+    `id` is the application id of those who have signed in.
+    """
+
+    name: str
+    id: str = ""
+
+
+PORTAL = Caller(name="portal")
+NOBODY = Caller(name="")
+
+# Tells who is asking, or refuses.
+Admit = Callable[[Request], Awaitable[Caller]]
+
+
+async def admit_everyone(_request: Request) -> Caller:
+    """Ask nobody for a token: the address is this machine's alone."""
+    return PORTAL
+
+
+class Call:
+    """One request: its path's names in their own spelling, its query, headers, body and caller."""
+
+    def __init__(self, request: Request, names: Mapping[str, str], caller: Caller = PORTAL) -> None:
         self._request = request
         self.names = names
+        self.caller = caller
         self._query = {
             key.lower(): value for key, value in reversed(request.query_params.multi_items())
         }
@@ -130,19 +153,26 @@ class Route(Struct, frozen=True, kw_only=True):
     takes: Any = None
     gives: Any = None
     query: tuple[Parameter, ...] = ()
+    # Whether it is about what a star stands for, which its pattern alone does not tell.
     own: Callable[[Mapping[str, str]], bool] = lambda _names: True
+    # Whether those who have no token may use it, wherever others need one.
+    is_open: bool = False
 
 
 class Table:
-    """All routes as one ASGI application. Fixed segments match in any case, names keep theirs."""
+    """All routes as one ASGI application. Fixed segments match in any case, names keep theirs.
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    A name with a star stands for one segment or several; what has a star is tried last.
+    """
+
+    def __init__(self, routes: Iterable[Route], admit: Admit = admit_everyone) -> None:
         self.routes = tuple(routes)
+        self._admit = admit
         self._by_length: dict[int, list[tuple[tuple[str, ...], Route]]] = {}
         self._open: list[tuple[tuple[str, ...], Route]] = []
         for route in self.routes:
             pattern = _pattern(route.path)
-            if pattern[-1].endswith(STAR):
+            if STAR in (pattern[0][-2:], pattern[-1][-2:]):
                 self._open.append((pattern, route))
             else:
                 self._by_length.setdefault(len(pattern), []).append((pattern, route))
@@ -158,8 +188,13 @@ class Table:
         await response(scope, receive, send)
 
     async def _call(self, request: Request) -> Response:
-        route, names = self._find(request)
-        return await route.handler(Call(request, names))
+        try:
+            route, names = self._find(request)
+        except DomainError:
+            await self._admit(request)  # Who may not come in does not learn what there is.
+            raise
+        caller = NOBODY if route.is_open else await self._admit(request)
+        return await route.handler(Call(request, names, caller))
 
     def _find(self, request: Request) -> tuple[Route, Mapping[str, str]]:
         segments = _segments(request.scope)
@@ -185,12 +220,13 @@ class Table:
         ]
         if exact or not all(segments):
             return exact
-        following = [
-            (route, _names(pattern, segments))
+        loose = [
+            (route, _names(pattern, _gathered(pattern, segments)))
             for pattern, route in self._open
-            if len(segments) >= len(pattern) and all(map(_fits, pattern, folded))
+            if len(segments) >= len(pattern)
+            and all(map(_fits, pattern, _gathered(pattern, folded)))
         ]
-        return [(route, names) for route, names in following if route.own(names)]
+        return [(route, names) for route, names in loose if route.own(names)]
 
 
 def json(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -218,18 +254,24 @@ def _segments(scope: Scope) -> list[str]:
     return [unquote(part) for part in path.lstrip("/").removesuffix("/").split("/")]
 
 
+def _gathered(pattern: tuple[str, ...], segments: list[str]) -> list[str]:
+    """Return a path's segments with those that a star stands for as one."""
+    count = len(segments) - len(pattern) + 1
+    first = 0 if pattern[0].endswith(STAR) else len(pattern) - 1
+    # An encoded slash belongs to a name here too.
+    starred = "/".join(part.replace("/", "%2F") for part in segments[first : first + count])
+    return [*segments[:first], starred, *segments[first + count :]]
+
+
 def _fits(wanted: str, segment: str) -> bool:
     return bool(segment) if wanted.startswith("{") else wanted == segment
 
 
 def _names(pattern: tuple[str, ...], segments: list[str]) -> dict[str, str]:
-    pairs = zip(pattern, segments, strict=False)
-    names = {wanted[1:-1]: segment for wanted, segment in pairs if wanted.startswith("{")}
-    if pattern[-1].endswith(STAR):
-        # An encoded slash belongs to a name here too.
-        rest = (segment.replace("/", "%2F") for segment in segments[len(pattern) - 1 :])
-        names[pattern[-1][1:-1]] = "/".join(rest)
-    return names
+    pairs = zip(pattern, segments, strict=True)
+    return {
+        wanted[1:-1].rstrip("*"): segment for wanted, segment in pairs if wanted.startswith("{")
+    }
 
 
 def _nowhere(folded: list[str], segments: list[str]) -> DomainError:

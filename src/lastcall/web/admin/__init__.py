@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Iterator
 
+from lastcall.app.authority import Authority
 from lastcall.app.platform import Platform
 from lastcall.engine.model import Machine
-from lastcall.web.admin import clock, events, fleet, health, history, openapi
+from lastcall.web.admin import clock, events, fleet, health, history, openapi, principals
 from lastcall.web.admin.stream import Streams
 from lastcall.web.routing import Route
 
 
 def routes(
-    platform: Platform, streams: Streams, metadata_url: Callable[[Machine], str | None]
+    platform: Platform,
+    streams: Streams,
+    metadata_url: Callable[[Machine], str | None],
+    authority: Authority,
 ) -> Iterator[Route]:
     """Yield every operation of our own, and the one that describes them."""
     own = [
@@ -18,6 +22,7 @@ def routes(
         *events.routes(platform),
         *fleet.routes(platform, metadata_url),
         *history.routes(platform, streams),
+        *principals.routes(authority),
         *health.routes(platform),
     ]
     yield from own

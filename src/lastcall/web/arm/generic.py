@@ -21,8 +21,8 @@ from lastcall.wire.children import show
 from lastcall.wire.paths import Path, parse_path, resource_scope
 from lastcall.wire.versions import RESOURCES
 
-ONE: Final = "resource*"
-SEVERAL: Final = "types*"
+ONE: Final = "resource"
+SEVERAL: Final = "types"
 # Whose clients expect a deletion to take a while; those of others would not understand a 202.
 SLOW: Final = frozenset({"microsoft.compute", "microsoft.network"})
 # Whose clients know no 201.
@@ -120,10 +120,10 @@ def routes(platform: Platform, account: Account) -> Iterator[Route]:
     def route(method: str, path: str, handler: Handler, text: str, *answers: int) -> Route:
         answers = answers or (200,)
         made = arm_route(account, method, path, handler, text, answers, versions=RESOURCES)
-        return replace(made, own=_is_one if path.endswith(f"{{{ONE}}}") else _are_several)
+        return replace(made, own=_is_one if path.endswith(f"{{{ONE}*}}") else _are_several)
 
     for place in (GROUP, SUBSCRIPTION):
-        several, one = f"{place}/providers/{{{SEVERAL}}}", f"{place}/providers/{{{ONE}}}"
+        several, one = f"{place}/providers/{{{SEVERAL}*}}", f"{place}/providers/{{{ONE}*}}"
         yield route("GET", several, handlers.list_all, "List the resources of any other type")
         yield route("PUT", one, handlers.put, "Create or replace any other resource", 200, 201)
         yield route("PATCH", one, handlers.patch, "Change any other resource")
