@@ -118,5 +118,9 @@ def routes(account: Account) -> Iterator[Route]:
     yield route("GET", VERSIONS, _list_versions, "List the versions of a sku")
     yield route("GET", f"{VERSIONS}/{{version}}", _show_version, "Show an image")
     yield Route(
-        method="GET", path="/aliases.json", handler=_show_aliases, summary="List names of images"
+        method="GET",
+        path="/aliases.json",
+        handler=_show_aliases,
+        summary="List names of images",
+        is_open=True,  # The CLI fetches it without a token.
     )
