@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 
 from lastcall.app.platform import Platform, World
 from lastcall.clock import SystemClock, VirtualClock
-from lastcall.drivers.simulated import SimulatedDriver
+from lastcall.drivers.simulated import Script, SimulatedDriver
 from lastcall.engine.policy import Policy
 from lastcall.ids import RandomIds
 from lastcall.ports import Clock
@@ -90,11 +90,14 @@ class Desk:
 
 @asynccontextmanager
 async def a_desk(
-    clock: Clock | None = None, store: MemoryStore | None = None
+    clock: Clock | None = None, store: MemoryStore | None = None, script: Script | None = None
 ) -> AsyncIterator[Desk]:
     kept = store or MemoryStore()
     world = World(
-        store=kept, driver=SimulatedDriver(), clock=clock or VirtualClock(NOON), ids=RandomIds(1)
+        store=kept,
+        driver=SimulatedDriver(script),
+        clock=clock or VirtualClock(NOON),
+        ids=RandomIds(1),
     )
     platform = Platform(world, Policy())
     await platform.start()

@@ -1,7 +1,7 @@
 """From a request to its handler: one table, paths in whatever case (R92), one place for errors."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -22,6 +22,14 @@ from lastcall.web.errors import (
 from lastcall.wire.bodies import encode_json
 from lastcall.wire.fields import BOOLEANS
 from lastcall.wire.quoting import shown
+
+# As the service sends them with every answer: nothing is kept, nothing is taken for a page.
+UNCACHED: Final = {
+    "Cache-Control": "no-cache",
+    "Pragma": "no-cache",
+    "Expires": "-1",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 class Call:
@@ -130,6 +138,8 @@ class Table:
             await send({"type": "websocket.close", "code": 1000})
             return
         response = await answered(self._call(Request(scope, receive)))
+        for name, value in UNCACHED.items():
+            response.headers.setdefault(name, value)
         if scope["method"] == "HEAD":
             response = Response(None, response.status_code, response.headers)
         await response(scope, receive, send)
