@@ -43,6 +43,7 @@ UPGRADE = "properties.upgradePolicy"
 ROLLING = f"{UPGRADE}.rollingUpgradePolicy"
 SCALE_IN = "properties.scaleInPolicy"
 PROFILE = "properties.virtualMachineProfile"
+PRIORITY = f"{PROFILE}.priority"
 PREFIX = f"{PROFILE}.osProfile.computerNamePrefix"
 TERMINATE = f"{PROFILE}.scheduledEventsProfile.terminateNotificationProfile"
 OS_IMAGE = f"{PROFILE}.scheduledEventsProfile.osImageNotificationProfile"
@@ -122,6 +123,9 @@ def refuse_change(old: Document, new: Document) -> None:
     # R47: true may become false, never the other way round.
     if after.single_placement_group and not before.single_placement_group:
         _refuse_property(SINGLE_GROUP)
+    # An empty group that gets its first profile had no priority yet.
+    if object_at(old, PROFILE) and _priority(old) is not _priority(new):
+        _refuse_property(PRIORITY)
 
 
 def capacity(document: Document) -> int | None:
@@ -136,8 +140,9 @@ def instance_affecting(document: Document) -> Any:
 
 
 def _refuse_property(path: str) -> NoReturn:
-    name = path.removeprefix("properties.")
-    raise PropertyChangeNotAllowedError(f"Changing property '{name}' is not allowed.", target=path)
+    # As recorded: the member's name alone, wherever it stands.
+    name = path.rpartition(".")[2]
+    raise PropertyChangeNotAllowedError(f"Changing property '{name}' is not allowed.", target=name)
 
 
 def _refuse_tags(document: Document) -> None:
@@ -193,10 +198,13 @@ def _scale_in(document: Document) -> ScaleInRule:
     return rules[0] if rules else ScaleInRule.DEFAULT
 
 
+def _priority(document: Document) -> Priority:
+    return word_at(document, PRIORITY, Priority.REGULAR)
+
+
 def _eviction(document: Document) -> Action | None:
-    priority = word_at(document, f"{PROFILE}.priority", Priority.REGULAR)
     policy = word_at(document, f"{PROFILE}.evictionPolicy", Eviction.DEALLOCATE)
-    if priority is Priority.REGULAR:
+    if _priority(document) is Priority.REGULAR:
         return None
     return Action.DELETE if policy is Eviction.DELETE else Action.DEALLOCATE
 
