@@ -62,6 +62,7 @@ class Desk:
         """Send one request; `if_match` becomes the header If-Match."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if isinstance(body, bytes):
+            given = {"content-type": "application/json", **given}
             return await self.http.request(method, url, content=body, headers=given)
         return await self.http.request(method, url, json=body, headers=given)
 

@@ -124,7 +124,12 @@ async def test_every_body_has_a_limit(web, declared):
     for route in filter(takes_a_body, web.routes):
         before = web.dump()
         content = large if declared else in_chunks()
-        answer = await web.http.request(route.method, url_of(route), content=content)
+        answer = await web.http.request(
+            route.method,
+            url_of(route),
+            content=content,
+            headers={"content-type": "application/json"},
+        )
         assert answer.status_code == 413
         assert_envelope(answer)
         assert web.dump() == before
@@ -257,7 +262,11 @@ async def no_harm(number, names, query, headers, body):
         route = routes[number % len(routes)]
         before = desk.dump()
         answer = await desk.http.request(
-            route.method, fill(route.path, names), params=query, content=body, headers=headers
+            route.method,
+            fill(route.path, names),
+            params=query,
+            content=body,
+            headers={"content-type": "application/json", **headers},
         )
         if answer.status_code >= 400:
             assert_envelope(answer)

@@ -1,15 +1,19 @@
 """JSON bodies: read one safely, write one compactly or in the provider's pretty form."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from lastcall.engine.errors import InvalidRequestContentError
+from lastcall.wire.quoting import shown
 from lastcall.wire.spelling import with_known_names
 
 # Far more than any model has, far less than what recursion in our own code can bear.
 DEPTH_MAX = 64
+# The service's whole numbers have 32 or 64 bits.
+NUMBER_BITS_MAX = 63
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
@@ -22,8 +26,15 @@ def parse_body(body: bytes) -> dict[str, Any]:
         raise _refusal("JSON is nested too deeply") from error
     if not isinstance(value, dict):
         raise _refusal("a JSON object was expected")
-    _refuse_depth(value)
+    _refuse_content(value)
+    _refuse_duplicates(body)
     named: dict[str, Any] = with_known_names(value)
+    return named
+
+
+def parse_stored(body: bytes) -> dict[str, Any]:
+    """Return a model that was checked before it was kept, its names as documented today."""
+    named: dict[str, Any] = with_known_names(msgspec.json.decode(body))
     return named
 
 
@@ -37,19 +48,41 @@ def encode_pretty(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).replace(b"\n", b"\r\n")
 
 
-def _refuse_depth(value: object) -> None:
+def _refuse_content(value: object) -> None:
+    """Refuse what valid JSON may hold and a model may not, level by level."""
     level: list[object] = [value]
     for _ in range(DEPTH_MAX):
+        for item in level:
+            _refuse_scalar(item)
         level = [child for parent in level for child in _children(parent)]
         if not level:
             return
     raise _refusal("JSON is nested too deeply")
 
 
+def _refuse_scalar(value: object) -> None:
+    if isinstance(value, str) and "\0" in value:
+        raise _refusal("a string holds the character NUL")
+    if isinstance(value, int) and value.bit_length() > NUMBER_BITS_MAX:
+        raise _refusal("a number is out of range")
+
+
 def _children(value: object) -> Iterable[object]:
     if isinstance(value, dict):
-        return value.values()
+        return (*value, *value.values())
     return value if isinstance(value, list) else ()
+
+
+def _refuse_duplicates(body: bytes) -> None:
+    """Refuse a member that is given twice: nobody could say which one counts."""
+    json.loads(body, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> None:
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _refusal(f"the member {shown(twice)} is given twice")
 
 
 def _refusal(reason: str) -> InvalidRequestContentError:

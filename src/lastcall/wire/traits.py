@@ -60,6 +60,8 @@ FAULT_DOMAINS_ALLOWED = range(1, 6)
 PERCENT_ALLOWED = range(5, 101)
 PERCENT_DEFAULT = 20
 BATCH_PAUSE_MAX = timedelta(days=1)
+# Both spellings: "westus" and "West US".
+LOCATION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ]{0,62}[A-Za-z0-9])?")
 GPU_SIZE = re.compile(r"standard_n", re.IGNORECASE)
 
 
@@ -99,8 +101,11 @@ def traits(document: Document, set_name: str) -> Traits:
 
 def refuse_incomplete(document: Document) -> None:
     """Refuse a new set without a location or without a size."""
-    if not text_at(document, "location"):
+    location = text_at(document, "location")
+    if not location:
         raise LocationRequiredError(target="location")
+    if not LOCATION.fullmatch(location):
+        refuse("location", location, "the name of a location")
     # A Flexible set may begin as an empty group, to which machines of any size are added.
     may_be_empty = word_at(document, MODE, Orchestration.UNIFORM) is Orchestration.FLEXIBLE
     if may_be_empty and not object_at(document, PROFILE):
