@@ -20,6 +20,7 @@ GOOD = {
     "location": "westus",
     "operation": "00000000-0000-0000-0000-00000000000f",
     "event": "00000000-0000-0000-0000-00000000000F",
+    "scope": "00000000-0000-0000-0000-0000000000ff",
 }
 NOT_JSON = [b"{", b"", b"[]", b'"x"', b"\xff\xfe", b'{"a":' * 2000, b"nul", b'{"a":"\\ud800"}']
 VERBS = ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
@@ -159,7 +160,7 @@ async def test_every_flag_and_number_is_checked(web):
 @pytest.mark.parametrize("name", ["nope", "%", "a/b", "...", "\x00", "💥", "x" * 300, "' or 1=1"])
 async def test_unknown_names_are_refused_or_already_gone(web, name):
     for route in web.routes:
-        for place in ("set", "instance", "operation", "event"):
+        for place in ("set", "instance", "operation", "event", "scope"):
             if f"{{{place}}}" not in route.path or (route.method, place) == ("PUT", "set"):
                 continue
             before = web.dump()
