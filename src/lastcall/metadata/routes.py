@@ -30,6 +30,7 @@ class Request(Value, frozen=True, kw_only=True):
     has_metadata: bool = False
     is_forwarded: bool = False
     has_origin: bool = False
+    is_at_foreign_host: bool = False
     is_last: bool = False
     body: bytes = b""
     raw: bytes | None = None
@@ -92,10 +93,7 @@ def parse_wish(request: Request, options: Options) -> Wish:
     place, query, pairs = _parse_url(request.url)
     if not request.has_metadata and not _is_preview(request.verb, place, query):
         raise RefusedError(400, "Bad request. Required metadata header not specified")
-    if request.is_forwarded:
-        raise RefusedError(400, "Bad request. The X-Forwarded-For header is not allowed")
-    if request.has_origin:  # Only browsers send it, and a web page is no guest.
-        raise RefusedError(400, "Bad request. The Origin header is not allowed")
+    _refuse_sender(request)
     _refuse_elsewhere(place)
     _refuse_verb(request.verb, place)
     if len(query) != pairs:
@@ -109,6 +107,16 @@ def parse_wish(request: Request, options: Options) -> Wish:
     if request.verb == "POST":
         return StartEvents(place.selector, request.body)
     return ReadEvents(Target(version, place.selector), _hanging(query, options))
+
+
+def _refuse_sender(request: Request) -> None:
+    """Refuse who is no guest: a proxy, a web page."""
+    if request.is_forwarded:
+        raise RefusedError(400, "Bad request. The X-Forwarded-For header is not allowed")
+    if request.has_origin:  # Only browsers send it, and a web page is no guest.
+        raise RefusedError(400, "Bad request. The Origin header is not allowed")
+    if request.is_at_foreign_host:  # A page whose own name was made to lead here sends no Origin.
+        raise RefusedError(400, "Bad request. The Host header is not an address or a local name")
 
 
 def _parse_url(url: bytes) -> tuple[_Place, Mapping[str, str], int]:
