@@ -292,7 +292,7 @@ ACTIONS = [
     ("/start", None),
     ("/start", IDS),
     ("/deallocate", None),
-    ("/deallocate?hibernate=true", IDS),
+    ("/deallocate", IDS),
     ("/poweroff", None),
     ("/poweroff?skipShutdown=true", IDS),
     ("/manualupgrade", {"instanceIds": ["0"]}),

@@ -26,7 +26,8 @@ def parse_body(body: bytes) -> dict[str, Any]:
         raise _refusal("JSON is nested too deeply") from error
     if not isinstance(value, dict):
         raise _refusal("a JSON object was expected")
-    _refuse_content(value)
+    _refuse_depth(value)
+    _refuse_scalars(value)
     _refuse_duplicates(body)
     named: dict[str, Any] = with_known_names(value)
     return named
@@ -48,29 +49,31 @@ def encode_pretty(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).replace(b"\n", b"\r\n")
 
 
-def _refuse_content(value: object) -> None:
-    """Refuse what valid JSON may hold and a model may not, level by level."""
+def _refuse_depth(value: object) -> None:
     level: list[object] = [value]
     for _ in range(DEPTH_MAX):
-        for item in level:
-            _refuse_scalar(item)
         level = [child for parent in level for child in _children(parent)]
         if not level:
             return
     raise _refusal("JSON is nested too deeply")
 
 
-def _refuse_scalar(value: object) -> None:
+def _children(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _refuse_scalars(value: object) -> None:
+    """Refuse what JSON may hold and no model has: the character NUL, numbers beyond 64 bits."""
     if isinstance(value, str) and "\0" in value:
         raise _refusal("a string holds the character NUL")
     if isinstance(value, int) and value.bit_length() > NUMBER_BITS_MAX:
         raise _refusal("a number is out of range")
-
-
-def _children(value: object) -> Iterable[object]:
-    if isinstance(value, dict):
-        return (*value, *value.values())
-    return value if isinstance(value, list) else ()
+    for name in value if isinstance(value, dict) else ():
+        _refuse_scalars(name)
+    for child in _children(value):
+        _refuse_scalars(child)
 
 
 def _refuse_duplicates(body: bytes) -> None:
