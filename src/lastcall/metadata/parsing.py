@@ -82,7 +82,7 @@ class RequestParser:
         self._weigh_header(len(name) + len(value) + LINE_BYTES)
         if not self._in_headers:
             return
-        match name.lower():
+        match name := name.lower():
             case b"metadata":
                 self._has_metadata = value.strip().lower() == b"true"
             case b"x-forwarded-for":
@@ -91,10 +91,14 @@ class RequestParser:
                 self._has_origin = True
             case b"host" if not LOCAL_HOST.fullmatch(value.strip()):
                 self._is_at_foreign_host = True
-            case b"expect":
-                self.wants_continue = value.strip().lower() == b"100-continue"
-            case b"content-length" if int(value) > METADATA_BODY_BYTES_MAX:
-                self._refuse_body()
+            case _:
+                self._take_framing(name, value)
+
+    def _take_framing(self, name: bytes, value: bytes) -> None:
+        if name == b"expect":
+            self.wants_continue = value.strip().lower() == b"100-continue"
+        elif name == b"content-length" and int(value) > METADATA_BODY_BYTES_MAX:
+            self._refuse_body()
 
     def on_headers_complete(self) -> None:
         """Expect the body next, if there is one."""
