@@ -34,6 +34,7 @@ GROUP = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg"
 ROOT = f"{GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets"
 ARM = "api-version=2024-07-01"
 EVENTS = "/metadata/scheduledevents?api-version=2020-07-01"
+HEADERS = {"Metadata": "true", "Content-Type": "application/json"}
 # What a client sees when the server dies while, or before, it answers.
 UNANSWERED = (OSError, http.client.HTTPException)
 
@@ -89,7 +90,7 @@ class Client:
     def ask(self, verb: str, path: str, body: object = None) -> tuple[int, Any, dict[str, str]]:
         """Return status, decoded body and headers of an answer."""
         content = None if body is None else json.dumps(body)
-        self._connection.request(verb, path, content, {"Metadata": "true"})
+        self._connection.request(verb, path, content, HEADERS)
         answer = self._connection.getresponse()
         text = answer.read()
         headers = {name.lower(): value for name, value in answer.getheaders()}

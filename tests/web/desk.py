@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 
 from lastcall.app.platform import Platform, World
 from lastcall.clock import SystemClock, VirtualClock
-from lastcall.drivers.simulated import SimulatedDriver
+from lastcall.drivers.simulated import Script, SimulatedDriver
 from lastcall.engine.policy import Policy
 from lastcall.ids import RandomIds
 from lastcall.ports import Clock
@@ -66,6 +66,7 @@ class Desk:
         """Send one request; `if_match` becomes the header If-Match."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if isinstance(body, bytes):
+            given = {"content-type": "application/json", **given}
             return await self.http.request(method, url, content=body, headers=given)
         return await self.http.request(method, url, json=body, headers=given)
 
@@ -94,11 +95,18 @@ class Desk:
 
 @asynccontextmanager
 async def a_desk(
-    clock: Clock | None = None, store: MemoryStore | None = None, *, has_group: bool = True
+    clock: Clock | None = None,
+    store: MemoryStore | None = None,
+    script: Script | None = None,
+    *,
+    has_group: bool = True,
 ) -> AsyncIterator[Desk]:
     kept = store or MemoryStore()
     world = World(
-        store=kept, driver=SimulatedDriver(), clock=clock or VirtualClock(NOON), ids=RandomIds(1)
+        store=kept,
+        driver=SimulatedDriver(script),
+        clock=clock or VirtualClock(NOON),
+        ids=RandomIds(1),
     )
     platform = Platform(world, Policy())
     await platform.start()

@@ -30,6 +30,7 @@ GOOD = {
     "types*": "Microsoft.Network/virtualNetworks",
     "authority*": "adfs",
     "principal": "nobody",
+    "scope": "00000000-0000-0000-0000-0000000000ff",
 }
 NOT_JSON = [b"{", b"", b"[]", b'"x"', b"\xff\xfe", b'{"a":' * 2000, b"nul", b'{"a":"\\ud800"}']
 VERBS = ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
@@ -150,7 +151,12 @@ async def test_every_body_has_a_limit(web, declared):
     for route in filter(takes_a_body, web.routes):
         before = web.dump()
         content = large if declared else in_chunks()
-        answer = await web.http.request(route.method, url_of(route), content=content)
+        answer = await web.http.request(
+            route.method,
+            url_of(route),
+            content=content,
+            headers={"content-type": "application/json"},
+        )
         assert answer.status_code == 413
         assert_envelope(answer)
         assert web.dump() == before
@@ -180,7 +186,7 @@ async def test_every_flag_and_number_is_checked(web):
 @pytest.mark.parametrize("name", ["nope", "%", "a/b", "...", "\x00", "💥", "x" * 300, "' or 1=1"])
 async def test_unknown_names_are_refused_or_already_gone(web, name):
     for route in web.routes:
-        for place in ("set", "instance", "operation", "event", "group"):
+        for place in ("set", "instance", "operation", "event", "group", "scope"):
             if f"{{{place}}}" not in route.path or (route.method, place) == ("PUT", "set"):
                 continue
             if (route.method, place) == ("PUT", "group") and route.path.endswith("{group}"):
@@ -291,7 +297,11 @@ async def no_harm(number, names, query, headers, body):
         route = routes[number % len(routes)]
         before = desk.dump()
         answer = await desk.http.request(
-            route.method, fill(route.path, names), params=query, content=body, headers=headers
+            route.method,
+            fill(route.path, names),
+            params=query,
+            content=body,
+            headers={"content-type": "application/json", **headers},
         )
         if answer.status_code >= 400:
             assert_envelope(answer)

@@ -34,6 +34,9 @@ def learn(tx: Transaction, scope_id: ScopeId, fact: Fact, moment: Moment) -> Ste
         failures = {f.operation: f.failure for f in decision.finished if f.failure is not None}
         for operation_id, count in counts.items():
             settle(tx, operation_id, count, failures.get(operation_id), moment)
+    # A set outlives its instances; a scope that no set owns goes with its last machine.
+    if decision.scope.set_id is None and not decision.scope.machines:
+        tx.forget_scope(scope_id)
     return decision
 
 

@@ -38,6 +38,7 @@ class Request(Value, frozen=True, kw_only=True):
     has_identity: bool = False
     is_forwarded: bool = False
     has_origin: bool = False
+    is_at_foreign_host: bool = False
     is_last: bool = False
     body: bytes = b""
     raw: bytes | None = None
@@ -106,7 +107,9 @@ class _Place(Value, frozen=True):
 def parse_wish(request: Request, options: Options) -> Wish:
     """Return what a request asks for, or refuse; the checks come in the service's own order."""
     place, query, pairs = _parse_url(request.url)
-    _refuse_headers(request, place, query)
+    if not _has_header(request, place, query):
+        raise RefusedError(400, "Bad request. Required metadata header not specified")
+    _refuse_sender(request)
     _refuse_elsewhere(place)
     _refuse_verb(request.verb, place)
     if len(query) != pairs:
@@ -122,6 +125,16 @@ def parse_wish(request: Request, options: Options) -> Wish:
     if request.verb == "POST":
         return StartEvents(place.selector, request.body)
     return ReadEvents(Target(version, place.selector), _hanging(query, options))
+
+
+def _refuse_sender(request: Request) -> None:
+    """Refuse who is no guest: a proxy, a web page."""
+    if request.is_forwarded:
+        raise RefusedError(400, "Bad request. The X-Forwarded-For header is not allowed")
+    if request.has_origin:  # Only browsers send it, and a web page is no guest.
+        raise RefusedError(400, "Bad request. The Origin header is not allowed")
+    if request.is_at_foreign_host:  # A page whose own name was made to lead here sends no Origin.
+        raise RefusedError(400, "Bad request. The Host header is not an address or a local name")
 
 
 def _parse_url(url: bytes) -> tuple[_Place, Mapping[str, str], int]:
@@ -159,15 +172,6 @@ def _place(path: str) -> _Place:
     if len(segments) < 2 or segments[0].lower() != "metadata":
         return _Place(selector, "", ())
     return _Place(selector, segments[1].lower(), tuple(unquote(part) for part in segments[2:]))
-
-
-def _refuse_headers(request: Request, place: _Place, query: Mapping[str, str]) -> None:
-    if not _has_header(request, place, query):
-        raise RefusedError(400, "Bad request. Required metadata header not specified")
-    if request.is_forwarded:
-        raise RefusedError(400, "Bad request. The X-Forwarded-For header is not allowed")
-    if request.has_origin:  # Only browsers send it, and a web page is no guest.
-        raise RefusedError(400, "Bad request. The Origin header is not allowed")
 
 
 def _has_header(request: Request, place: _Place, query: Mapping[str, str]) -> bool:

@@ -59,6 +59,12 @@ class RequestTooLargeError(DomainError):
     code = "RequestEntityTooLarge"
 
 
+class UnsupportedMediaTypeError(DomainError):
+    """The content media type is not supported."""
+
+    code = "UnsupportedMediaType"
+
+
 class TooManyListenersError(DomainError):
     """So many clients follow the stream already that another one is not served."""
 
@@ -112,6 +118,7 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     errors.QuotaExceededError: 409,
     errors.PreconditionFailedError: 412,
     RequestTooLargeError: 413,
+    UnsupportedMediaTypeError: 415,
     TooManyListenersError: 429,
 }
 

@@ -48,6 +48,15 @@ async def admit_everyone(_request: Request) -> Caller:
     return PORTAL
 
 
+# As the service sends them with every answer: nothing is kept, nothing is taken for a page.
+UNCACHED: Final = {
+    "Cache-Control": "no-cache",
+    "Pragma": "no-cache",
+    "Expires": "-1",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
 class Call:
     """One request: its path's names in their own spelling, its query, headers, body and caller."""
 
@@ -183,6 +192,8 @@ class Table:
             await send({"type": "websocket.close", "code": 1000})
             return
         response = await answered(self._call(Request(scope, receive)))
+        for name, value in UNCACHED.items():
+            response.headers.setdefault(name, value)
         if scope["method"] == "HEAD":
             response = Response(None, response.status_code, response.headers)
         await response(scope, receive, send)

@@ -38,6 +38,9 @@ KNOWN = (
     "2024-07-01",
     "2024-11-01",
     "2025-04-01",
+    "2025-11-01",
+    "2026-03-01",
+    "2026-04-01",
 )
 
 # The resource manager's own; what is kept as it was given has no others.

@@ -13,7 +13,11 @@ from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader
 from lastcall.web.account import Account
-from lastcall.web.errors import RETRY_AFTER, SubscriptionNotFoundError
+from lastcall.web.errors import (
+    RETRY_AFTER,
+    SubscriptionNotFoundError,
+    UnsupportedMediaTypeError,
+)
 from lastcall.web.routing import Call, Handler, Route
 from lastcall.wire.names import PROVIDER, set_id
 from lastcall.wire.paths import group_path
@@ -27,6 +31,7 @@ SETS: Final = f"{GROUP}{COMPUTE}/virtualMachineScaleSets"
 SET: Final = f"{SETS}/{{set}}"
 INSTANCES: Final = f"{SET}/virtualMachines"
 INSTANCE: Final = f"{INSTANCES}/{{instance}}"
+MEDIA_TYPE: Final = "application/json"
 LOCATION: Final = f"{SUBSCRIPTION}{COMPUTE}/locations/{{location}}"
 
 
@@ -58,9 +63,21 @@ def _admitted(handler: Handler, account: Account, versions: Sequence[str]) -> Ha
             raise SubscriptionNotFoundError(
                 f"The subscription '{shown(subscription)}' could not be found."
             )
+        _refuse_media_type(call)
         return await handler(call)
 
     return admit
+
+
+def _refuse_media_type(call: Call) -> None:
+    """Refuse a body that is not said to be JSON, in the words of the service."""
+    has_body = call.header("content-length") not in (None, "0") or call.header("transfer-encoding")
+    given = call.header("content-type") or "<null>"
+    if has_body and given.partition(";")[0].strip().lower() != MEDIA_TYPE:
+        raise UnsupportedMediaTypeError(
+            f"The content media type '{shown(given)}' is not supported."
+            f" Only '{MEDIA_TYPE}' is supported."
+        )
 
 
 def api_version(call: Call) -> str:

@@ -13,7 +13,7 @@ from lastcall.engine.model import OperationId
 from lastcall.ports import Transaction
 from lastcall.web.arm.front_door import api_version, key_of, known
 from lastcall.web.routing import Call
-from lastcall.wire.bodies import encode_json, parse_body
+from lastcall.wire.bodies import encode_json, parse_body, parse_stored
 from lastcall.wire.members import refuse_members
 from lastcall.wire.merging import merge
 from lastcall.wire.names import place, refuse_name, refuse_resource_group_name
@@ -75,7 +75,7 @@ def apply(tx: Transaction, change: Change, moment: Moment) -> Written:
 
 def revised(old: bytes | None, change: Change) -> Revision:
     """Return the model after a change, checked; it is new where there was none."""
-    before = None if old is None else parse_body(old)
+    before = None if old is None else parse_stored(old)
     after = merge(before, change.patch)
     if before is None:
         refuse_incomplete(after)
