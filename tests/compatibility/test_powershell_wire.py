@@ -7,6 +7,7 @@ import pytest
 from lastcall.drivers.simulated import Script
 from lastcall.engine.model import Action
 from tests.compatibility.powershell import (
+    GROUP,
     VMSS,
     CloudError,
     Cmdlet,
@@ -24,7 +25,7 @@ VERSIONS = ("2019-03-01", "2021-07-01", "2022-11-01", "2023-03-01", "2024-07-01"
 @pytest.fixture
 async def desk():
     """A desk whose machines take two minutes over everything."""
-    async with a_desk(script=MINUTES) as desk:
+    async with a_desk(script=MINUTES, group=GROUP) as desk:
         yield desk
 
 
@@ -358,7 +359,7 @@ async def test_every_answer_says_when_to_look_again_so_that_nobody_waits_half_a_
 
 async def test_a_failure_is_thrown_with_its_sentence():
     lost = Script(refusal=lambda order: "the host is on fire" * (order.perform.action == "restart"))
-    async with a_desk(script=lost) as desk:
+    async with a_desk(script=lost, group=GROUP) as desk:
         await Cmdlet(desk).run("PUT", VMSS, a_config())
 
         with pytest.raises(CloudError) as thrown:

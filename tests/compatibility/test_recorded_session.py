@@ -181,7 +181,7 @@ class Client:
 async def test_the_session_is_answered_as_it_was(session):
     replayed = [i for i in session if REPLAYED.search(url_of(i))]
     found = []
-    async with a_desk() as desk:
+    async with a_desk(group=url_of(replayed[0]).partition("/providers/")[0]) as desk:
         made = await desk.send("PUT", url_of(replayed[0]), deployed_set(session))
         assert made.status_code == 201
         await desk.settle()

@@ -99,7 +99,7 @@ async def a_desk(
     store: MemoryStore | None = None,
     script: Script | None = None,
     *,
-    has_group: bool = True,
+    group: str = GROUP,
 ) -> AsyncIterator[Desk]:
     kept = store or MemoryStore()
     world = World(
@@ -114,8 +114,8 @@ async def a_desk(
     app = build_app(platform, account, a_sign_in(platform), metadata_url=lambda m: f"x/{m.name}")
     desk = Desk(platform, kept, app)
     async with desk.http:
-        if has_group:
-            url = f"{GROUP}?api-version={VERSION}"
+        if group:
+            url = f"{group}?api-version={VERSION}"
             made = await desk.send("PUT", url, {"location": "westus"})
             assert made.status_code in (200, 201)
         yield desk
