@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from lastcall.engine.effects import Failure, Step
 from lastcall.engine.errors import ResourceNotFoundError
 from lastcall.engine.facts import Fact
-from lastcall.engine.model import OperationId, Provisioning, ScopeId
+from lastcall.engine.model import OperationId, Provisioning, Scope, ScopeId
 from lastcall.engine.operations import Operation, OperationStatus, settled
 from lastcall.engine.policy import Policy
 from lastcall.engine.resources import ResourceId
@@ -27,14 +27,24 @@ class Moment(Value, frozen=True):
 
 def learn(tx: Transaction, scope_id: ScopeId, fact: Fact, moment: Moment) -> Step:
     """Let a scope learn a fact, and record everything that follows from it."""
-    decision = step(tx.scope(scope_id), fact, moment.now, moment.policy)
+    scope = tx.scope(scope_id)
+    decision = step(scope, fact, moment.now, moment.policy)
     tx.record(decision, moment.now)
+    if len(decision.scope.machines) < len(scope.machines):
+        _let_go(tx, scope, decision.scope)
     if decision.finished:
         counts = Counter(finished.operation for finished in decision.finished)
         failures = {f.operation: f.failure for f in decision.finished if f.failure is not None}
         for operation_id, count in counts.items():
             settle(tx, operation_id, count, failures.get(operation_id), moment)
     return decision
+
+
+def _let_go(tx: Transaction, before: Scope, after: Scope) -> None:
+    """Forget what machines that are gone were to the control plane, whoever had them deleted."""
+    for machine in before.machines.values():
+        if machine.path and machine.id not in after.machines:
+            remove(tx, ResourceId(machine.path.lower()))
 
 
 def settle(
@@ -79,6 +89,8 @@ def remove(tx: Transaction, resource_id: ResourceId) -> None:
     for found in tx.resources(group=_group(resource_id)):
         if found.id == resource_id or found.id.startswith(below):
             tx.forget_resource(found.id)
+            if found.scope_id is not None and not tx.scope(found.scope_id).machines:
+                tx.forget_scope(found.scope_id)
 
 
 def _group(resource_id: ResourceId) -> str:

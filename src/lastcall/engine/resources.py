@@ -15,8 +15,8 @@ class Resource(Value, frozen=True, kw_only=True, omit_defaults=True):
 
     `id` is its path in lower case, `path` as its first writer spelled it; `kind` is its type and
     `group` its resource group, both in lower case; `content` is its document. `number` counts the
-    writes, `due_at` is when it wants to be looked at again, and `scope_id` is where its machines
-    are, if it has any.
+    writes, `due_at` is when it wants to be looked at again, and `scope_id` is the scope that is
+    its own, if it has one: it goes with the resource.
     """
 
     id: ResourceId
