@@ -11,7 +11,13 @@ from lastcall.engine.model import Machine
 from lastcall.web import admin
 from lastcall.web.account import Account
 from lastcall.web.admin.stream import Streams
-from lastcall.web.arm import instances, operations, scale_sets
+from lastcall.web.arm import (
+    availability_sets,
+    instances,
+    operations,
+    scale_sets,
+    virtual_machines,
+)
 from lastcall.web.errors import HANDLERS
 from lastcall.web.guard import Guard
 from lastcall.web.routing import Route, Table
@@ -51,5 +57,7 @@ def route_table(
     """Yield every route there is."""
     yield from scale_sets.routes(platform, account)
     yield from instances.routes(platform, account)
+    yield from virtual_machines.routes(platform, account)
+    yield from availability_sets.routes(platform, account)
     yield from operations.routes(platform, account)
     yield from admin.routes(platform, streams, metadata_url)
