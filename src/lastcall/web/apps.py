@@ -13,6 +13,7 @@ from lastcall.web.account import Account
 from lastcall.web.admin.stream import Streams
 from lastcall.web.arm import (
     availability_sets,
+    cloud_services,
     instances,
     operations,
     scale_sets,
@@ -59,5 +60,6 @@ def route_table(
     yield from instances.routes(platform, account)
     yield from virtual_machines.routes(platform, account)
     yield from availability_sets.routes(platform, account)
+    yield from cloud_services.routes(platform, account)
     yield from operations.routes(platform, account)
     yield from admin.routes(platform, streams, metadata_url)

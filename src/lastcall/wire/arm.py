@@ -78,7 +78,7 @@ def encode_instance(scale_set: ScaleSet, machine: Machine, document: Mapping[str
 
 def encode_instance_view(machine: Machine, group: ScopeId | None, now: datetime) -> Json:
     """Return how a machine is doing (R103); `group` is its placement group, if it can have one."""
-    statuses = [_provisioning_status(machine.provisioning, now, machine.failure)]
+    statuses = [provisioning_status(machine.provisioning, now, machine.failure)]
     if machine.provisioning is not Provisioning.CREATING:
         statuses.append(_power_status(machine.power))
     view: Json = {
@@ -88,7 +88,7 @@ def encode_instance_view(machine: Machine, group: ScopeId | None, now: datetime)
         "disks": [
             {
                 "name": f"{machine.name}_OsDisk_1",
-                "statuses": [_provisioning_status(Provisioning.SUCCEEDED, machine.created_at)],
+                "statuses": [provisioning_status(Provisioning.SUCCEEDED, machine.created_at)],
             }
         ],
         "statuses": statuses,
@@ -103,15 +103,16 @@ def encode_instance_view(machine: Machine, group: ScopeId | None, now: datetime)
 
 def encode_set_view(scale_set: ScaleSet, machines: Iterable[Machine], now: datetime) -> Json:
     """Return how a set and its instances are doing, counted (R103)."""
-    counts = Counter(_provisioning_code(machine.provisioning) for machine in machines)
+    codes = (_provisioning_code(machine.provisioning) for machine in machines)
     return {
-        "virtualMachine": {
-            "statusesSummary": [
-                {"code": code, "count": count} for code, count in sorted(counts.items())
-            ]
-        },
-        "statuses": [_provisioning_status(scale_set.provisioning, now)],
+        "virtualMachine": {"statusesSummary": encode_summary(codes)},
+        "statuses": [provisioning_status(scale_set.provisioning, now)],
     }
+
+
+def encode_summary(codes: Iterable[str]) -> list[Json]:
+    """Return how often each code of a status occurs."""
+    return [{"code": code, "count": count} for code, count in sorted(Counter(codes).items())]
 
 
 def encode_operation(operation: Operation) -> Json:
@@ -176,7 +177,7 @@ def _protection(protection: Protection) -> Json:
 
 
 def _agent(now: datetime) -> Json:
-    status = _provisioning_status(Provisioning.SUCCEEDED, now)
+    status = provisioning_status(Provisioning.SUCCEEDED, now)
     ready = {"displayStatus": "Ready", "message": "Guest Agent is running"}
     return {"vmAgentVersion": "Unknown", "statuses": [status | ready]}
 
@@ -185,7 +186,8 @@ def _provisioning_code(state: Provisioning) -> str:
     return f"ProvisioningState/{state.lower()}"
 
 
-def _provisioning_status(state: Provisioning, at: datetime, failure: str = "") -> Json:
+def provisioning_status(state: Provisioning, at: datetime, failure: str = "") -> Json:
+    """Return the status entry of a view that tells the provisioning state."""
     status = {
         "code": _provisioning_code(state),
         "level": "Error" if state is Provisioning.FAILED else "Info",
