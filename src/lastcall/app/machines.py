@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from lastcall.app.learning import Moment, learn
 from lastcall.engine.effects import Step
+from lastcall.engine.errors import ResourceNotFoundError
 from lastcall.engine.facts import Announced, MachinesAdded, Requested
 from lastcall.engine.model import (
     Action,
@@ -19,7 +20,8 @@ from lastcall.engine.model import (
     SetId,
 )
 from lastcall.engine.requests import TYPE_OF
-from lastcall.ports import Transaction
+from lastcall.engine.resources import Resource, ResourceId
+from lastcall.ports import Reader, Transaction
 
 Members = Sequence[tuple[ScopeId, Machine]]
 
@@ -83,6 +85,17 @@ def announce_eviction(tx: Transaction, scope_id: ScopeId, machine: Machine, mome
     """Announce the eviction of a Spot machine (R82-R84)."""
     fact = Announced(event_id=moment.ids.event_id(), type=EventType.PREEMPT, machines=(machine.id,))
     return learn(tx, scope_id, fact, moment)
+
+
+def owner(reader: Reader, machine: Machine) -> Resource | None:
+    """Return the resource that a machine is, or a part of which it is; None where a set owns it."""
+    path = machine.path.lower()
+    for candidate in (path, path.rpartition("/roleinstances/")[0]):
+        try:
+            return reader.resource(ResourceId(candidate))
+        except ResourceNotFoundError:
+            continue
+    return None
 
 
 def by_scope(entries: Iterable[tuple[ScopeId, Machine]]) -> dict[ScopeId, list[Machine]]:

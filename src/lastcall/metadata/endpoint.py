@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from lastcall.app.directory import Directory, Published
 from lastcall.app.events import Approval
+from lastcall.app.machines import owner
 from lastcall.app.platform import Platform
 from lastcall.engine.document import document
 from lastcall.engine.errors import DomainError
@@ -16,7 +17,7 @@ from lastcall.engine.model import Machine, MachineId, ScopeId
 from lastcall.metadata.answers import RefusedError, encode_answer, encode_failure
 from lastcall.metadata.filtering import encode_part
 from lastcall.metadata.identity import caller
-from lastcall.metadata.instance import Membership, encode_instance
+from lastcall.metadata.instance import Membership, Residence, encode_instance, residence
 from lastcall.metadata.options import Options
 from lastcall.metadata.rate import RateLimit
 from lastcall.metadata.routes import (
@@ -189,13 +190,14 @@ class Endpoint:
     async def _read_instance(
         self, machine: Machine, scope_id: ScopeId, wish: ReadInstance
     ) -> bytes:
-        value = encode_instance(machine, scope_id, await self._membership(machine), wish.version)
+        value = encode_instance(machine, scope_id, await self._home(machine), wish.version)
         return encode_part(value, wish.path, as_text=wish.as_text)
 
-    async def _membership(self, machine: Machine) -> Membership | None:
+    async def _home(self, machine: Machine) -> Membership | Residence | None:
         set_id = machine.set_id
         if set_id is None:
-            return None
+            resource = await self._platform.read(lambda reader: owner(reader, machine))
+            return None if resource is None else residence(machine, resource)
         scale_set, model = await self._platform.read(
             lambda reader: (reader.scale_set(set_id), reader.document(set_id, machine.booted))
         )
