@@ -96,7 +96,7 @@ async def test_user_data_is_told_on_request_alone(desk):
     ("path", "count"),
     [
         (f"{ROOT}/virtualMachines", 1),
-        (f"{ROOT.replace('Group', 'GROUP', 1)}/virtualMachines", 1),
+        (f"{ROOT.replace('/Group/', '/GROUP/')}/virtualMachines", 1),
         (f"{EVERYWHERE}/virtualMachines", 1),
         (f"{EVERYWHERE}/locations/West US/virtualMachines", 1),
         (f"{EVERYWHERE}/locations/eastus/virtualMachines", 0),

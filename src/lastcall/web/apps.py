@@ -15,6 +15,7 @@ from lastcall.web.arm import (
     availability_sets,
     cloud_services,
     instances,
+    maintenance,
     operations,
     scale_sets,
     virtual_machines,
@@ -61,5 +62,6 @@ def route_table(
     yield from virtual_machines.routes(platform, account)
     yield from availability_sets.routes(platform, account)
     yield from cloud_services.routes(platform, account)
+    yield from maintenance.routes(platform, account)
     yield from operations.routes(platform, account)
     yield from admin.routes(platform, streams, metadata_url)
