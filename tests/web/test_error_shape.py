@@ -216,7 +216,27 @@ WORDS = st.sampled_from(["*", "0", "web_0", "Freeze", "PT10M", "true", "Spot", "
 KEYS = (
     NAMES
     | st.sampled_from(
-        ["by", "seconds", "type", "instances", "notice", "started", "short", "kind", "names"]
+        [
+            "by",
+            "seconds",
+            "type",
+            "instances",
+            "notice",
+            "started",
+            "short",
+            "kind",
+            "names",
+            "availabilitySet",
+            "computerName",
+            "hardwareProfile",
+            "osDisk",
+            "roleInstances",
+            "platformUpdateDomainCount",
+            "roleProfile",
+            "roles",
+            "value",
+            "vmSize",
+        ]
     )
     | st.text(max_size=5)
 )
