@@ -83,6 +83,15 @@ async def test_the_instance_view_comes_on_request_and_has_no_group_and_no_domain
     assert listed["value"][0]["properties"]["instanceView"] == alone
 
 
+async def test_a_disk_has_the_name_that_it_was_given(desk):
+    await a_group(desk)
+    disk = {"createOption": "FromImage", "name": "boot"}
+    await desk.arm("PUT", VM, a_vm(storageProfile={"osDisk": disk}))
+
+    view = (await desk.arm("GET", f"{VM}/instanceView")).json()
+    assert view["disks"][0]["name"] == "boot"
+
+
 async def test_user_data_is_told_on_request_alone(desk):
     await a_group(desk)
     await desk.arm("PUT", VM, a_vm(userData="aGk="))
@@ -118,8 +127,9 @@ async def test_an_unknown_filter_is_refused(vm):
 
 
 async def test_what_is_missing_is_told_in_arms_words(desk):
-    nowhere = await desk.arm("GET", VM)
-    created = await desk.arm("PUT", VM, a_vm())
+    elsewhere = VM.replace("/Group/", "/Nowhere/")
+    nowhere = await desk.arm("GET", elsewhere)
+    created = await desk.arm("PUT", elsewhere, a_vm())
     await a_group(desk)
     missing = await desk.arm("GET", VM)
     patched = await desk.arm("PATCH", VM, a_vm())

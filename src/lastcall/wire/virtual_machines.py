@@ -169,6 +169,9 @@ def encode_machine(vm: Resource, machine: Machine, version: str) -> Json:
 def encode_machine_view(vm: Resource, machine: Machine, now: datetime) -> Json:
     """Return how a virtual machine is doing; only an availability set gives it domains."""
     view = encode_instance_view(machine, None, now)
+    disk = lookup(vm.content, "properties.storageProfile.osDisk.name")
+    if disk is not None:
+        view["disks"][0]["name"] = disk
     if lookup(vm.content, AVAILABILITY_SET) is None:
         del view["platformUpdateDomain"], view["platformFaultDomain"]
     return view
