@@ -1,9 +1,11 @@
+import asyncio
 from datetime import timedelta
 
 import pytest
 
+from lastcall.store.sqlite import SqliteStore
 from lastcall.web.arm.virtual_machines import ACTIONS, UNBUILT
-from tests.web.desk import ROOT, SUBSCRIPTION, WEB, a_model
+from tests.web.desk import ROOT, SUBSCRIPTION, WEB, a_desk, a_model
 from tests.web.machines import AVAILABILITY, VM, a_group, a_vm, in_set, with_notice
 
 MINUTE = timedelta(minutes=1)
@@ -403,3 +405,40 @@ async def test_lone_machines_and_sets_do_not_share_events(vm):
     assert len({p.scope.id for p in vm.platform.directory.scopes()}) == 3
     assert len(events(vm)) == 1
     assert events(vm, "other") == []
+
+
+async def test_many_writers_at_once_leave_a_machine_that_can_be_shown_or_none(vm):
+    """Whatever comes first: each request is answered as if it were alone, none breaks."""
+    version = "api-version=2024-07-01"
+    requests = [
+        request
+        for number in range(10)
+        for request in (
+            ("PATCH", f"{VM}?{version}", {"tags": {"n": str(number)}}),
+            ("POST", f"{VM}/restart?{version}", None),
+            ("POST", f"{VM}/deallocate?{version}", None),
+            ("POST", f"{VM}/start?{version}", None),
+            ("DELETE", f"{VM}?{version}&forceDeletion={number % 2 == 0}", None),
+        )
+    ]
+    answers = await asyncio.gather(*(vm.send(*request) for request in requests))
+    await vm.settle(20 * MINUTE)
+
+    assert {answer.status_code for answer in answers} <= {200, 202, 204, 404, 409}
+    assert (await vm.arm("GET", VM)).status_code == 404
+    assert list(vm.platform.directory.scopes()) == []
+    for answer in answers:
+        if answer.status_code in (200, 202):
+            assert await status(vm, answer) in ("Succeeded", "Failed")
+
+
+async def test_a_machine_and_its_resource_outlive_a_restart(tmp_path):
+    async with a_desk(store=SqliteStore(tmp_path / "state.db")) as desk:
+        await a_group(desk)
+        made = await desk.arm("PUT", VM, with_notice())
+        assert made.status_code == 201
+
+    async with a_desk(store=SqliteStore(tmp_path / "state.db")) as desk:
+        shown = await desk.arm("GET", VM)
+        assert shown.json()["properties"]["vmId"] == made.json()["properties"]["vmId"]
+        assert desk.platform.directory.named("db") == made.json()["properties"]["vmId"]

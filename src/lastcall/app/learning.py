@@ -85,14 +85,7 @@ def _conclude(tx: Transaction, operation: Operation) -> None:
 
 def remove(tx: Transaction, resource_id: ResourceId) -> None:
     """Remove a resource and everything below it; a resource group has everything in it below it."""
-    below = f"{resource_id}/"
-    for found in tx.resources(group=_group(resource_id)):
-        if found.id == resource_id or found.id.startswith(below):
-            tx.forget_resource(found.id)
-            if found.scope_id is not None and not tx.scope(found.scope_id).machines:
-                tx.forget_scope(found.scope_id)
-
-
-def _group(resource_id: ResourceId) -> str:
-    parts = resource_id.split("/")
-    return parts[4] if len(parts) > 4 else ""
+    for found in tx.resources_below(resource_id):
+        tx.forget_resource(found.id)
+        if found.scope_id is not None and not tx.scope(found.scope_id).machines:
+            tx.forget_scope(found.scope_id)

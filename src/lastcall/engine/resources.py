@@ -34,6 +34,10 @@ class Resource(Value, frozen=True, kw_only=True, omit_defaults=True):
         """Return the last part of the path."""
         return self.path.rpartition("/")[2]
 
+    def is_at_or_below(self, resource_id: ResourceId) -> bool:
+        """Whether it is that resource, a child of it, or in it if it is a resource group."""
+        return self.id == resource_id or self.id.startswith(f"{resource_id}/")
+
 
 class Activity(Value, frozen=True, kw_only=True, omit_defaults=True):
     """Who asked for what, and what came of it."""

@@ -37,7 +37,7 @@ def residence(machine: Machine, resource: Resource) -> Residence:
     """Return where a machine lives that no set owns: its own resource, or a cloud service."""
     content = resource.content
     properties = _object(content, "properties")
-    shared = {name: content[name] for name in ("plan", "tags") if name in content}
+    shared = {name: content[name] for name in ("identity", "plan", "tags") if name in content}
     if resource.kind == SERVICE_TYPE.lower():
         played = role_of(machine).lower()
         sizes = {role.name.lower(): role.size for role in parse_roles(content)}
