@@ -12,19 +12,23 @@ from lastcall.web import admin, identity
 from lastcall.web.account import Account
 from lastcall.web.admin.stream import Streams
 from lastcall.web.arm import (
+    availability_sets,
+    cloud_services,
     deployments,
     generic,
     groups,
     images,
     instances,
     inventory,
+    maintenance,
     operations,
     providers,
     scale_sets,
     sizes,
     subscriptions,
+    virtual_machines,
 )
-from lastcall.web.arm.kinds import kinds
+from lastcall.web.arm.deployable import kinds
 from lastcall.web.errors import HANDLERS
 from lastcall.web.guard import ANY_HOST, Guard
 from lastcall.web.identity import SignIn, managed
@@ -76,6 +80,10 @@ def route_table(
     """Yield every route that both have."""
     yield from scale_sets.routes(platform, account)
     yield from instances.routes(platform, account)
+    yield from virtual_machines.routes(platform, account)
+    yield from availability_sets.routes(platform, account)
+    yield from cloud_services.routes(platform, account)
+    yield from maintenance.routes(platform, account)
     yield from operations.routes(platform, account)
     yield from subscriptions.routes(account)
     yield from groups.routes(platform, account)

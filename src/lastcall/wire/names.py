@@ -54,11 +54,11 @@ def place(location: str) -> str:
     return location.replace(" ", "").lower()
 
 
-def refuse_name(name: str) -> None:
-    """Refuse what cannot be the name of a scale set."""
+def refuse_name(name: str, what: str = "scale set") -> None:
+    """Refuse what cannot be the name of a scale set or of another machine's resource."""
     if len(name) > NAME_CHARACTERS_MAX or not SET_NAME.fullmatch(name):
         raise InvalidParameterError(
-            f"The scale set name '{shown(name)}' is not allowed: it has 1 to"
+            f"The {what} name '{shown(name)}' is not allowed: it has 1 to"
             f" {NAME_CHARACTERS_MAX} letters, digits, '_', '.' or '-', does not start with '_' or"
             " '.' and does not end with '.' or '-'.",
             target="name",
