@@ -116,6 +116,17 @@ def test_every_reference_of_an_expression_counts():
     assert plan.resources[-2].name == "z"
 
 
+def test_a_choice_that_is_still_open_may_lead_to_what_does_not_hold():
+    plan = a_plan(
+        a_resource("a"),
+        a_resource("b", properties={"x": "[if(reference('a').ok, div(1, 0), 2)]"}),
+    )
+
+    assert plan.resources[1].resolve(lambda *_, **__: {"ok": False})["properties"] == {"x": 2}
+    with pytest.raises(InvalidTemplateError, match="The divisor of 'div' is zero"):
+        plan.resources[1].resolve(lambda *_, **__: {"ok": True})
+
+
 def test_a_reference_inside_a_resource_waits_for_that():
     subnet = f"resourceId('{NETWORKS}/subnets', 'net', 's')"
     plan = a_plan(
@@ -184,19 +195,28 @@ def test_lambdas_may_refer_to_resources():
                 "all": f"[map({both}, lambda('n', {state}.v))]",
                 "some": f"[filter({both}, lambda('n', greater({state}.v, 1)))]",
                 "sum": f"[reduce({both}, 0, lambda('s', 'n', add({var}('s'), {state}.v)))]",
+                "sorted": f"[sort({both}, lambda('m', 'n', less({state}.v, 2)))]",
+                "keyed": f"[toObject({both}, lambda('n', string({state}.v)))]",
+                "listed": "[map(reference('a').list, lambda('x', add(lambdaVariables('x'), 1)))]",
                 "named": f"[toObject({both}, lambda('n', {var}('n')), lambda('n', {state}.v))]",
             },
         ),
         a_resource("a"),
         a_resource("b"),
     )
-    states = {path(f"{NETWORKS}/a"): {"v": 1}, path(f"{NETWORKS}/b"): {"v": 2}}
+    states = {
+        path(f"{NETWORKS}/a"): {"v": 1, "list": [1, 2]},
+        path(f"{NETWORKS}/b"): {"v": 2},
+    }
 
     assert names(plan) == ["a", "b", "z"]
     assert plan.resources[2].resolve(look_up_in(states))["properties"] == {
         "all": [1, 2],
         "some": ["b"],
         "sum": 3,
+        "sorted": ["b", "a"],
+        "keyed": {"1": "a", "2": "b"},
+        "listed": [2, 3],
         "named": {"a": 1, "b": 2},
     }
 

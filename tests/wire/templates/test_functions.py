@@ -200,6 +200,8 @@ VALUES = {
     "dateTimeAdd('20260131T100000Z', 'PT90M')": "20260131T113000Z",
     "dateTimeAdd('2026-01-31', 'P1Y2W')": "2027-02-14",
     "dateTimeAdd('2026-12-05', 'P1M', 'd/M/yy hh:mm tt')": "5/1/27 12:00 AM",
+    "dateTimeAdd('2026-01-05', 'PT1S', 'ddd, ''at'' H:m:s.fff')": "Mon, at 0:0:1.000",
+    "dateTimeAdd('2026-01-05', 'PT1S', 'r')": "Mon, 05 Jan 2026 00:00:01 GMT",
     "dateTimeToEpoch('1970-01-02T00:00:00Z')": 86400,
     "dateTimeFromEpoch(86400)": "1970-01-02T00:00:00Z",
     # Resources
@@ -324,6 +326,7 @@ REFUSED = {
     "dateTimeAdd('2026-01-01', '1 day')": "is not an ISO 8601 duration",
     "dateTimeAdd('2026-01-01', 'P9999Y')": "out of range",
     "dateTimeAdd('2026-01-01', 'P1D', 'yyyyy')": "a part that is not known: 'yyyyy'",
+    f"dateTimeAdd('2026-01-01', 'P1D', '{'y' * 101}')": "at most 100 characters",
     "dateTimeFromEpoch(9223372036854775807)": "out of range",
     "resourceId('a', 'b')": "it takes a resource type with its provider namespace",
     "resourceId('A.B/c', 'x', 'y')": "requires '1' resource name argument(s), and 2 are given",

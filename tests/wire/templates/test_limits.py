@@ -119,7 +119,14 @@ def test_what_exhausts_the_stack_all_the_same_is_refused():
     turn = "map(range(0, 1), lambda('x', variables('v{0}')))"
     variables = {f"v{n}": f"[{turn.format(n + 1)}]" for n in range(200)} | {"v200": []}
 
-    refused("deep", a_resource(properties={"x": "[variables('v0')]"}), variables=variables)
+    def planned(depth):
+        if depth:
+            planned(depth - 1)
+        else:
+            a_plan(variables=variables)
+
+    with pytest.raises(InvalidTemplateError, match="It is nested too deeply"):
+        planned(sys.getrecursionlimit() - 400)
 
 
 def _frames():

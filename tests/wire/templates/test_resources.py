@@ -262,6 +262,7 @@ BAD = {
     ),
     "The condition of the resource is of type 'String'": a_resource(condition="yes"),
     "'dependsOn' is not an array of strings": a_resource(dependsOn="x"),
+    "The copy loop of a resource is of type 'Array', not 'Object'": a_resource(copy=[]),
     "The 'name' of a copy loop is a string that is not empty": a_resource(copy={"count": 2}),
     "The 'count' of a copy loop is of type 'Null', not 'Integer'": a_resource(copy={"name": "c"}),
     "The 'count' of a copy loop is -1, not between 0 and 800": a_resource(

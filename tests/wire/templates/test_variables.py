@@ -50,6 +50,26 @@ def test_what_is_wrong_is_told_where_it_is_written():
     )
 
 
+@pytest.mark.parametrize(
+    ("variables", "where"),
+    [
+        ({"copy": [{"name": "v", "count": 1, "input": ["[div(1, 0)]"]}]}, "copy[0].input[0]"),
+        ({"copy": [{"name": "v", "count": "[div(1, 0)]", "input": 1}]}, "copy[0].count"),
+        ({"v": {"[div(1, 0)]": 1}}, "v[div(1, 0)]"),
+    ],
+)
+def test_what_is_wrong_in_loops_and_names_is_told_where_it_is_written(variables, where):
+    with pytest.raises(InvalidTemplateError) as told:
+        value_of(VALUE, variables=variables)
+
+    assert str(told.value).endswith(f"Path 'variables.{where}'.")
+
+
+def test_the_name_of_a_property_is_a_string():
+    with pytest.raises(InvalidTemplateError, match="The name of a property is not a string"):
+        value_of(VALUE, variables={"v": {"[add(1, 1)]": 1}})
+
+
 def test_a_variable_that_nobody_uses_may_be_wrong():
     assert a_plan(variables={"v": "[div(1, 0)]"}).resources == ()
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from lastcall.engine.limits import TEMPLATE_RESOURCES_MAX
 from lastcall.wire.quoting import shown
 from lastcall.wire.templates.catalog import Head
-from lastcall.wire.templates.documents import is_loops, known, loop_name, turns_of
+from lastcall.wire.templates.documents import known, loop_name, turns_of
 from lastcall.wire.templates.faults import ExpressionError, ShapeError, UnsupportedError
 from lastcall.wire.templates.identifiers import relative_id
 from lastcall.wire.templates.scope import Scope
@@ -19,7 +19,7 @@ from lastcall.wire.templates.values import Json, kind_of, member
 # What tells how to deploy a resource, and is no part of it.
 CONTROL: Final = (
     *("name", "type", "apiVersion", "dependsOn", "condition", "resources", "comments", "scope"),
-    *("location", "existing", "metadata"),
+    *("location", "existing", "metadata", "copy"),
 )
 
 
@@ -44,8 +44,6 @@ def heads_of(template: Mapping[str, Json], scope: Scope) -> list[Head]:
 def body_of(head: Head) -> dict[str, Json]:
     """Return what the template says about a resource itself, not evaluated."""
     body = without(head.definition, *CONTROL)
-    if not is_loops(member(body, "copy", "")):
-        body = without(body, "copy")
     return body if head.location is None else {"location": head.location, **body}
 
 
@@ -73,9 +71,11 @@ def _heads(placed: Iterable[tuple[Json, _Place]]) -> Iterator[Head]:
 
 def _expanded(definition: dict[str, Json], place: _Place) -> Iterator[Head]:
     copy = member(definition, "copy")
-    if not isinstance(copy, dict):
+    if copy is None:
         yield from _family(definition, place, ())
         return
+    if not isinstance(copy, dict):
+        raise ShapeError(f"The copy loop of a resource is of type '{kind_of(copy)}', not 'Object'")
     if place.parent is not None:
         raise ShapeError("A resource inside another one can't have a copy loop")
     name = loop_name(copy)
