@@ -293,17 +293,16 @@ def test_a_resource_that_is_not_right_is_refused(sentence, resource):
     assert message.endswith("Path 'resources[0]'.")
 
 
-def test_names_and_conditions_cannot_wait_for_other_resources():
-    for members in (
-        {"name": "[reference('x')]"},
-        {"condition": "[reference('x')]"},
-        {"dependsOn": ["[reference('x')]"]},
-    ):
-        with pytest.raises(
-            InvalidTemplateError, match="'reference' is not expected at this"
-        ) as told:
-            a_plan({**a_resource(), **members})
-        assert f"Path 'resources[0].{next(iter(members))}" in str(told.value)
+@pytest.mark.parametrize(
+    "name", ["name", "type", "apiVersion", "location", "condition", "dependsOn"]
+)
+def test_what_decides_about_a_resource_cannot_wait_for_others(name):
+    value = ["[reference('x')]"] if name == "dependsOn" else "[reference('x')]"
+
+    with pytest.raises(InvalidTemplateError, match="'reference' is not expected at this") as told:
+        a_plan({**a_resource(), name: value})
+
+    assert f"Path 'resources[0].{name}" in str(told.value)
 
 
 def test_a_resource_inside_another_cannot_be_copied():

@@ -14,7 +14,8 @@ VALIDATION: Final = "Deployment template validation failed"
 class ExpressionError(Exception):
     """Something in a template cannot be evaluated.
 
-    The sentence never repeats the value of a parameter: it may be a secret.
+    The sentence repeats names, ids and the template's own text, not other values: these may be
+    secrets.
     """
 
     refusal: type[InvalidTemplateError | InvalidTemplateDeploymentError] = InvalidTemplateError

@@ -127,7 +127,7 @@ def _head(definition: dict[str, Json], place: _Place, aliases: tuple[str, ...]) 
     parent = place.parent
     if parent is not None:
         kind, name = f"{parent.type}/{kind}", f"{parent.name}/{name}"
-    location = known(member(definition, "location"), place.scope)
+    location = _control(definition, "location", place.scope)
     if not isinstance(location, str | None):
         raise ShapeError(f"The location of the resource '{shown(name)}' is not a string")
     is_existing = member(definition, "existing") is True
@@ -148,30 +148,29 @@ def _head(definition: dict[str, Json], place: _Place, aliases: tuple[str, ...]) 
 
 
 def _text(definition: Mapping[str, Json], name: str, scope: Scope) -> str:
-    try:
-        value = known(member(definition, name), scope)
-    except ExpressionError as error:
-        raise error.within(name) from None
+    value = _control(definition, name, scope)
     if not isinstance(value, str) or not value:
         raise ShapeError(f"The resource has no '{name}' that is a string")
     return value
 
 
 def _condition(definition: Mapping[str, Json], scope: Scope) -> bool:
-    try:
-        value = known(member(definition, "condition", default=True), scope)
-    except ExpressionError as error:
-        raise error.within("condition") from None
+    value = _control(definition, "condition", scope, default=True)
     if not isinstance(value, bool):
         raise ShapeError(f"The condition of the resource is of type '{kind_of(value)}'")
     return value
 
 
 def _dependencies(definition: Mapping[str, Json], scope: Scope) -> tuple[str, ...]:
-    try:
-        value = known(member(definition, "dependsOn", []), scope)
-    except ExpressionError as error:
-        raise error.within("dependsOn") from None
+    value = _control(definition, "dependsOn", scope, default=[])
     if not isinstance(value, list) or not all(isinstance(part, str) and part for part in value):
         raise ShapeError("'dependsOn' is not an array of strings")
     return tuple(value)
+
+
+def _control(definition: Mapping[str, Json], name: str, scope: Scope, default: Json = None) -> Json:
+    """Return a member that has to be known before anything is deployed."""
+    try:
+        return known(member(definition, name, default), scope)
+    except ExpressionError as error:
+        raise error.within(name) from None
