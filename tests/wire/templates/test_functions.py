@@ -413,7 +413,7 @@ JSON = st.recursive(
         if function.given is not Given.SCOPE_AND_EXPRESSIONS
     ],
 )
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(arguments=st.lists(JSON, max_size=5))
 def test_no_function_fails_in_another_way_whatever_it_is_given(name, arguments):
     scope = Scope(CONTEXT, Budget(), FUNCTIONS, draw=lambda: "a guid")
@@ -423,6 +423,7 @@ def test_no_function_fails_in_another_way_whatever_it_is_given(name, arguments):
 
 
 @pytest.mark.parametrize("name", LAMBDAS.functions)
+@settings(max_examples=20)
 @given(arguments=st.lists(JSON, max_size=3), body=JSON)
 def test_no_lambda_function_fails_in_another_way_whatever_it_is_given(name, arguments, body):
     made = Call("lambda", (Literal("x"), Literal("y"), Literal(body)))
@@ -430,6 +431,25 @@ def test_no_lambda_function_fails_in_another_way_whatever_it_is_given(name, argu
     call = Call(name, (*(Literal(argument) for argument in arguments), made))
     with suppress(ExpressionError):
         evaluate(call, scope)
+
+
+EXPRESSIONS = st.recursive(
+    st.sampled_from(["'a'", "'{0}'", "1", "-1", "null()", X, *map(p, GIVEN)]),
+    lambda inner: (
+        st.builds("{}({})".format, st.sampled_from(sorted(FUNCTIONS)), inner)
+        | st.builds("{}({}, {})".format, st.sampled_from(sorted(FUNCTIONS)), inner, inner)
+        | st.builds("map({}, lambda('x', {}))".format, inner, inner)
+        | st.builds("{}{}".format, inner, st.sampled_from([".one", "[0]", ".?x", "[?9]"]))
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=300)
+@given(EXPRESSIONS)
+def test_whatever_an_expression_says_it_has_a_value_or_is_refused(expression):
+    with suppress(InvalidTemplateError, InvalidTemplateDeploymentError):
+        worth(expression)
 
 
 def quoted(text):
