@@ -292,6 +292,16 @@ async def test_a_resource_stays_where_it_is(desk):
     assert (moved.status_code, code(moved)) == (409, "InvalidResourceLocation")
 
 
+@pytest.mark.parametrize("path", [VNET, WEB])
+async def test_an_empty_segment_does_not_count(desk, path):
+    """`az resource show` sends one in the place of a parent."""
+    await desk.arm("PUT", path, {"location": "westus", **a_model(0)})
+    doubled = path.replace("Microsoft.Network/", "Microsoft.Network//")
+    doubled = doubled.replace("Microsoft.Compute/", "Microsoft.Compute//")
+
+    assert (await desk.arm("GET", doubled)).json()["id"] == path
+
+
 async def test_conditions_are_honoured(desk):
     stale = await desk.arm("PUT", VNET, a_network(), if_match='W/"1"')
     assert (stale.status_code, code(stale)) == (412, "PreconditionFailed")
