@@ -8,6 +8,7 @@ from lastcall.app import generic, groups
 from lastcall.app.learning import Moment, settle
 from lastcall.app.resources import begin, find, write
 from lastcall.engine.errors import (
+    InvalidResourceTypeError,
     ParentResourceNotFoundError,
     QuotaExceededError,
     ResourceGroupNotFoundError,
@@ -71,6 +72,9 @@ def test_a_resource_is_written_without_a_request(store):
 
     assert generic.show(made)["id"] == subnet.text
     assert store.run(lambda tx: generic.find(tx, subnet)).content == made.content
+    tags = parse_path(f"{GROUP.text}/providers/Microsoft.Resources/tags/default")
+    with pytest.raises(InvalidResourceTypeError, match="'tags'"):
+        store.run(lambda tx: generic.put(tx, tags, {}, MOMENT))
     elsewhere = parse_path(NETWORK.text.replace("/RG/", "/Other/"))
     with pytest.raises(ResourceGroupNotFoundError):
         store.run(lambda tx: generic.put(tx, elsewhere, CONTENT, MOMENT))

@@ -9,11 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from lastcall.engine.errors import DomainError, InvalidParameterError
+from lastcall.engine.errors import DomainError, InvalidParameterError, InvalidResourceTypeError
 from lastcall.engine.limits import ARM_BODY_BYTES_MAX
 from lastcall.web.errors import (
     JSON,
-    InvalidResourceTypeError,
     MethodNotAllowedError,
     PathNotFoundError,
     RequestTooLargeError,
