@@ -268,6 +268,8 @@ async def test_a_deletion_is_followed_where_its_clients_look(desk):
         (VNET, {"location": "westus", "properties": {"subnets": [1]}}, 400, "InvalidParameter"),
         (VNET, a_network("a", "A"), 400, "InvalidParameter"),
         (VNET, a_network("a/b"), 400, "InvalidParameter"),
+        (VNET, a_network("Providers"), 400, "InvalidParameter"),
+        (f"{NET}/virtualNetworks/providers", a_network(), 404, "InvalidResourceType"),
         (f"{NET}/virtualNetworks/-x-", a_network(), 400, "InvalidResourceName"),
         (f"{NET}/virtualNetworks/a%2Fb", a_network(), 400, "InvalidResourceName"),
         (f"{PROVIDERS}/Microsoft.Web/sites/a%3Fb", {}, 400, "InvalidResourceName"),
