@@ -35,12 +35,6 @@ class PathNotFoundError(DomainError):
     code = "NotFound"
 
 
-class InvalidResourceTypeError(DomainError):
-    """The resource type could not be found."""
-
-    code = "InvalidResourceType"
-
-
 class MethodNotAllowedError(DomainError):
     """The resource does not have that method."""
 
@@ -112,7 +106,7 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     errors.InstanceNotFoundError: 404,
     SubscriptionNotFoundError: 404,
     PathNotFoundError: 404,
-    InvalidResourceTypeError: 404,
+    errors.InvalidResourceTypeError: 404,
     MethodNotAllowedError: 405,
     errors.OperationNotAllowedError: 409,
     errors.ConflictError: 409,
