@@ -63,6 +63,12 @@ class TooManyListenersError(DomainError):
     code = "TooManyRequests"
 
 
+class NotBuiltError(DomainError):
+    """The service has this operation; it is not built here."""
+
+    code = "NotImplemented"
+
+
 class ForeignRequestError(DomainError):
     """Requests are answered only at a loopback address, and only for pages of this server."""
 
@@ -92,6 +98,7 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     errors.PreconditionFailedError: 412,
     RequestTooLargeError: 413,
     TooManyListenersError: 429,
+    NotBuiltError: 501,
 }
 
 # R110, R113: what the compute provider says is pretty-printed; the rest is ARM's own, compact.
