@@ -12,8 +12,9 @@ from lastcall.engine.errors import PreconditionFailedError, ResourceNotFoundErro
 from lastcall.ports import Transaction
 from lastcall.wire.bodies import encode_json, parse_body, refuse_depth
 from lastcall.wire.defaults import completed
+from lastcall.wire.members import refuse_members
 from lastcall.wire.merging import merge
-from lastcall.wire.names import place
+from lastcall.wire.names import place, refuse_name, refuse_resource_group_name
 from lastcall.wire.traits import (
     capacity,
     instance_affecting,
@@ -32,6 +33,19 @@ class Change(Struct, frozen=True, kw_only=True):
     may_create: bool = True
     if_match: str | None = None
     must_be_new: bool = False
+
+
+def checked(
+    key: SetKey, patch: dict[str, Any], api_version: str, body: bytes | None = None
+) -> dict[str, Any]:
+    """Return a patch whose members its api-version knows, for a set that may have that name.
+
+    `body` is the JSON that it came in, for the position of what is refused (R67).
+    """
+    refuse_resource_group_name(key.resource_group)
+    refuse_name(key.name)
+    refuse_members(patch, api_version, body)
+    return patch
 
 
 def apply(tx: Transaction, change: Change, moment: Moment) -> Written:

@@ -32,6 +32,7 @@ SYSTEM = f"{PROFILE}.osProfile"
 INTERFACE = f"{PROFILE}.networkProfile.networkInterfaceConfigurations[].properties"
 EXTENSION = f"{PROFILE}.extensionProfile.extensions[]"
 UPGRADE = "properties.upgradePolicy"
+PUBLISHING = "properties.scheduledEventsPolicy.scheduledEventsAdditionalPublishingTargets"
 
 # Refused in older versions, and not shown in them.
 MEMBERS = (
@@ -106,6 +107,8 @@ LATER = (
     Member("properties.resiliencyPolicy", "2024-03-01"),
     Member("properties.skuProfile", "2024-07-01"),
     Member("properties.zonalPlatformFaultDomainAlignMode", "2024-07-01"),
+    Member("properties.scheduledEventsPolicy.allInstancesDown", "2025-04-01"),
+    Member(f"{PUBLISHING}.eventGridAndResourceGraph.scheduledEventsApiVersion", "2025-04-01"),
 )
 
 # The same for the view of a set, and for what an instance has beside its model.

@@ -17,9 +17,9 @@ OPAQUE: Final = frozenset(
 NAMES: Final = frozenset(
     """
     action activePlacementGroupId additionalCapabilities adminPassword adminUsername
-    allowExtensionOperations applicationGatewayBackendAddressPools applicationProfile
-    applicationSecurityGroups automaticallyApprove automaticOSUpgradePolicy automaticRepairsPolicy
-    auxiliaryMode auxiliarySku
+    allInstancesDown allowExtensionOperations applicationGatewayBackendAddressPools
+    applicationProfile applicationSecurityGroups automaticallyApprove automaticOSUpgradePolicy
+    automaticRepairsPolicy auxiliaryMode auxiliarySku
     billingProfile
     caching capacity capacityReservation communityGalleryImageId computerName computerNamePrefix
     constrainedMaximumCapacity createOption customData
@@ -29,8 +29,8 @@ NAMES: Final = frozenset(
     doNotRunExtensionsOnOverprovisionedVMs
     enable enableAcceleratedNetworking enableAutomaticOSUpgrade enableAutomaticUpdates
     enableAutomaticUpgrade enableCrossZoneUpgrade enabled enableFpga enableIPForwarding
-    enableVMAgentPlatformUpdates etag evictionPolicy extendedLocation extensionProfile extensions
-    extensionsTimeBudget
+    enableVMAgentPlatformUpdates etag eventGridAndResourceGraph evictionPolicy extendedLocation
+    extensionProfile extensions extensionsTimeBudget
     forceDeletion
     hardwareProfile hibernationEnabled hostGroup
     id idleTimeoutInMinutes image imageReference instanceIds instanceView ipConfigurations
@@ -49,10 +49,10 @@ NAMES: Final = frozenset(
     publicIPAddressConfiguration publicIPAddressVersion publicKeys publisher
     repairAction requireGuestProvisionSignal resiliencyPolicy
     rollbackFailedInstancesOnPolicyBreach rollingUpgradePolicy rules runAsPassword
-    scaleInPolicy scheduledEventsPolicy scheduledEventsProfile secrets securityPostureReference
-    securityProfile serviceArtifactReference serviceName sharedGalleryImageId singlePlacementGroup
-    sku skuProfile spotRestorePolicy ssh storageAccountType storageProfile subnet suppressFailures
-    systemData
+    scaleInPolicy scheduledEventsAdditionalPublishingTargets scheduledEventsApiVersion
+    scheduledEventsPolicy scheduledEventsProfile secrets securityPostureReference securityProfile
+    serviceArtifactReference serviceName sharedGalleryImageId singlePlacementGroup sku skuProfile
+    spotRestorePolicy ssh storageAccountType storageProfile subnet suppressFailures systemData
     terminateNotificationProfile tier timeCreated type
     uniqueId upgradePolicy uri userData userInitiatedReboot userInitiatedRedeploy
     useRollingUpgradePolicy

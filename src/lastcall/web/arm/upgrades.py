@@ -6,13 +6,15 @@ from functools import partial
 from starlette.responses import Response
 
 from lastcall.app import rollouts, set_services
+from lastcall.app.learning import Moment
 from lastcall.app.platform import Platform
 from lastcall.app.scale_sets import member, members
 from lastcall.app.set_keys import SetKey, known
 from lastcall.engine.errors import InstanceNotFoundError
+from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import Progress, RolloutKind, ScaleSet
 from lastcall.engine.upgrade import progress
-from lastcall.ports import Reader
+from lastcall.ports import Reader, Transaction
 from lastcall.web.account import Account
 from lastcall.web.arm.front_door import (
     INSTANCE,
@@ -82,20 +84,18 @@ class Upgrades:
     async def approve_one(self, call: Call) -> Response:
         """Let a deferred upgrade begin on one instance (R91)."""
         key, instance = key_of(call), call.names["instance"]
-        await self._platform.read(lambda r: _refuse_unknown(r, key, instance))
-        instance_ids = None if instance == ALL else (instance,)
         operation = await self._platform.transact(
-            lambda tx, moment: set_services.approve_upgrade(
-                tx, known(tx, key).id, instance_ids, moment
-            )
+            lambda tx, moment: _approved(tx, key, instance, moment)
         )
         return accepted(call, operation)
 
 
-def _refuse_unknown(reader: Reader, key: SetKey, instance: str) -> None:
-    scale_set = known(reader, key)
-    if instance != ALL:
-        member(reader, scale_set, instance)
+def _approved(tx: Transaction, key: SetKey, instance: str, moment: Moment) -> Operation:
+    scale_set = known(tx, key)
+    if instance == ALL:
+        return set_services.approve_upgrade(tx, scale_set.id, None, moment)
+    member(tx, scale_set, instance)  # Here an unknown id is a 404 (R110), not R111.
+    return set_services.approve_upgrade(tx, scale_set.id, (instance,), moment)
 
 
 def _progress(reader: Reader, scale_set: ScaleSet) -> Progress | None:
