@@ -11,7 +11,17 @@ from lastcall.engine.model import Machine
 from lastcall.web import admin
 from lastcall.web.account import Account
 from lastcall.web.admin.stream import Streams
-from lastcall.web.arm import instances, operations, scale_sets
+from lastcall.web.arm import (
+    children,
+    extensions,
+    instances,
+    interfaces,
+    not_implemented,
+    operations,
+    scale_sets,
+    services,
+    upgrades,
+)
 from lastcall.web.errors import HANDLERS
 from lastcall.web.guard import Guard
 from lastcall.web.routing import Route, Table
@@ -49,7 +59,16 @@ def route_table(
     platform: Platform, account: Account, streams: Streams, metadata_url: MetadataUrl
 ) -> Iterator[Route]:
     """Yield every route there is."""
-    yield from scale_sets.routes(platform, account)
-    yield from instances.routes(platform, account)
-    yield from operations.routes(platform, account)
+    for resource in (
+        scale_sets,
+        upgrades,
+        services,
+        extensions,
+        instances,
+        children,
+        interfaces,
+        operations,
+        not_implemented,
+    ):
+        yield from resource.routes(platform, account)
     yield from admin.routes(platform, streams, metadata_url)

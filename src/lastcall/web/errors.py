@@ -69,6 +69,12 @@ class TooManyListenersError(DomainError):
     code = "TooManyRequests"
 
 
+class NotBuiltError(DomainError):
+    """The service has this operation; it is not built here."""
+
+    code = "NotImplemented"
+
+
 class ForeignRequestError(DomainError):
     """Requests are answered only at a loopback address, and only for pages of this server."""
 
@@ -99,6 +105,7 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     RequestTooLargeError: 413,
     UnsupportedMediaTypeError: 415,
     TooManyListenersError: 429,
+    NotBuiltError: 501,
 }
 
 # R110, R113: what the compute provider says is pretty-printed; the rest is ARM's own, compact.

@@ -3,13 +3,11 @@
 from typing import Final
 from urllib.parse import quote
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
-from lastcall.app.scale_sets import SetKey
-from lastcall.engine.errors import ResourceNotFoundError
+from lastcall.app.set_keys import SetKey
 from lastcall.engine.operations import Operation
-from lastcall.engine.scale_sets import ScaleSet
-from lastcall.ports import Reader
 from lastcall.web.account import Account
 from lastcall.web.errors import (
     RETRY_AFTER,
@@ -28,6 +26,8 @@ SET: Final = f"{SETS}/{{set}}"
 INSTANCES: Final = f"{SET}/virtualMachines"
 INSTANCE: Final = f"{INSTANCES}/{{instance}}"
 MEDIA_TYPE: Final = "application/json"
+# `forceDeletion` means something from here on; older versions ignore what they do not know.
+FORCE_SINCE: Final = "2020-12-01"
 LOCATION: Final = f"{SUBSCRIPTION}{COMPUTE}/locations/{{location}}"
 
 
@@ -47,6 +47,11 @@ def arm_route(
         summary=summary,
         answers=answers,
     )
+
+
+def with_body(route: Route) -> Route:
+    """Return a route that says that it reads a body."""
+    return replace(route, takes=dict)
 
 
 def _admitted(handler: Handler, account: Account) -> Handler:
@@ -81,6 +86,11 @@ def api_version(call: Call) -> str:
     return version
 
 
+def force(call: Call) -> bool:
+    """Return whether a deletion is to be forced; older api-versions do not know how to ask."""
+    return api_version(call) >= FORCE_SINCE and call.flag("forceDeletion")
+
+
 def key_of(call: Call) -> SetKey:
     """Return which set a request is about, in the request's own spelling."""
     names = call.names
@@ -89,23 +99,6 @@ def key_of(call: Call) -> SetKey:
         subscription=names["subscription"],
         resource_group=names["group"],
         name=names["set"],
-    )
-
-
-def known(reader: Reader, key: SetKey) -> ScaleSet:
-    """Return a set, or refuse in ARM's words (R109)."""
-    try:
-        return reader.scale_set(key.id)
-    except ResourceNotFoundError:
-        raise missing(key) from None
-
-
-def missing(key: SetKey) -> ResourceNotFoundError:
-    """Return the refusal for a set that does not exist (R109)."""
-    return ResourceNotFoundError(
-        f"The Resource 'Microsoft.Compute/virtualMachineScaleSets/{key.name}' under resource group"
-        f" '{key.resource_group}' was not found. For more details please go to"
-        " https://aka.ms/ARMResourceNotFoundFix"
     )
 
 
