@@ -208,6 +208,10 @@ def test_empty_objects_are_not_shown():
         {"osProfile": {"windowsConfiguration": []}},
         {"storageProfile": {"osDisk": {"managedDisk": "x"}}},
         {"networkProfile": "x"},
+        {"extensionProfile": []},
+        {"userData": 5},
+        {"storageProfile": {"dataDisks": 5}},
+        {"storageProfile": {"dataDisks": [5]}},
     ],
 )
 def test_what_cannot_be_completed_is_refused(profile):
@@ -233,3 +237,9 @@ def test_what_has_another_shape_is_left_alone(interfaces):
 
     given = interfaces[0]["properties"] if found != interfaces else {}
     assert found == interfaces or found[0]["properties"].items() >= given.items()
+
+
+def test_repairs_that_are_neither_on_nor_off_are_refused():
+    refusal = refusal_of(lambda: shown(a_model(automaticRepairsPolicy={"enabled": "maybe"})))
+
+    assert refusal.target == "properties.automaticRepairsPolicy.enabled"

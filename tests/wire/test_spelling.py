@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from lastcall.engine.errors import InvalidRequestContentError
 from lastcall.wire import defaults, merging, traits
-from lastcall.wire.arm import EXTENSIONS, REPAIRS, SECRETS
+from lastcall.wire.arm import EXTENSIONS, SECRETS
 from lastcall.wire.bodies import parse_body
 from lastcall.wire.instances import COPIED
 from lastcall.wire.interfaces import CONFIGURATIONS, OF_ADDRESS, OF_INTERFACE
@@ -110,7 +110,7 @@ def test_two_spellings_of_one_member_are_refused(document):
 def test_every_name_that_we_look_for_is_known():
     members = (*MEMBERS, *LATER, *OF_INSTANCE)
     paths = [member.path.replace("[]", "") for member in members]
-    paths += [*merging.READ_ONLY, POLICY, IDS, CONFIGURATIONS, EXTENSIONS, REPAIRS, DISKS]
+    paths += [*merging.READ_ONLY, POLICY, IDS, CONFIGURATIONS, EXTENSIONS, DISKS]
     paths += [path for path in vars(traits).values() if str(path).startswith("properties.")]
     paths += traits.APPROVALS.values()
     looked_for = {name for path in paths for name in path.split(".") if name}

@@ -9,9 +9,9 @@ from lastcall.engine.model import Action, Provisioning, SetId
 from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import Group, Orchestration, ScaleSet
 from lastcall.ports import Transaction
-from lastcall.wire.arm import repairs_are_on
 from lastcall.wire.bodies import encode_json, parse_stored
 from lastcall.wire.merging import merge
+from lastcall.wire.traits import repairs_are_on
 
 
 def reapply(tx: Transaction, set_id: SetId, moment: Moment) -> Operation:

@@ -9,13 +9,13 @@ from lastcall.engine.limits import SET_MACHINES_MAX
 from lastcall.engine.model import Machine, Provisioning
 from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import ScaleSet
-from lastcall.wire.fields import boolean_at, lookup
+from lastcall.wire.fields import lookup
 from lastcall.wire.names import SET_TYPE, scale_set_path
 from lastcall.wire.spelling import INSTANCES
+from lastcall.wire.traits import REPAIRS, repairs_are_on
 
 Json = dict[str, Any]
 
-REPAIRS = "properties.automaticRepairsPolicy"
 EXTENSIONS = "properties.virtualMachineProfile.extensionProfile.extensions"
 
 # What the service takes and never gives back.
@@ -89,16 +89,16 @@ def encode_set_view(
     return view
 
 
-def repairs_are_on(document: Mapping[str, Any]) -> bool:
-    """Whether the model turns automatic repairs on."""
-    return boolean_at(document, f"{REPAIRS}.enabled", default=False)
-
-
 def set_extensions(document: Mapping[str, Any]) -> list[Json]:
-    """Return the extensions of a model; what has no name is none."""
+    """Return the extensions of a model; what has no name, or another shape, is none."""
     found = lookup(document, EXTENSIONS)
-    entries = found if isinstance(found, list) else []
-    return [e for e in entries if isinstance(e, dict) and isinstance(e.get("name"), str)]
+    return [
+        entry
+        for entry in (found if isinstance(found, list) else ())
+        if isinstance(entry, dict)
+        and isinstance(entry.get("name"), str)
+        and isinstance(entry.get("properties", {}), dict)
+    ]
 
 
 def encode_operation(operation: Operation) -> Json:

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from lastcall.engine.scale_sets import Orchestration, Traits, UpgradeMode
-from lastcall.wire.fields import lookup, object_at
+from lastcall.wire.fields import lookup, object_at, text_at
+from lastcall.wire.own_model import refuse_disks
 from lastcall.wire.spelling import OPAQUE
-from lastcall.wire.traits import PROFILE, is_windows, traits
+from lastcall.wire.traits import PROFILE, is_windows, repairs_are_on, traits
 
 Json = dict[str, Any]
 
@@ -28,6 +29,7 @@ OBJECTS: Final = (
     "osProfile.windowsConfiguration",
     "storageProfile.osDisk.managedDisk",
     "networkProfile",
+    "extensionProfile",
 )
 ROLLING: Final = {
     "maxBatchInstancePercent": 20,
@@ -61,8 +63,7 @@ MAY_BE_EMPTY: Final = OPAQUE | {"scheduledEventsProfile"}
 def completed(document: Mapping[str, Any], set_name: str, version: str = NEWEST) -> Json:
     """Return a valid model with what the service adds, and without objects that say nothing."""
     known = traits(document, set_name)
-    for path in OBJECTS:
-        object_at(document, f"{PROFILE}.{path}")
+    _refuse_malformed(document)
     shown = _without_empty(document)
     properties = {**_of_set(document, known, version), **shown.get("properties", {})}
     properties["upgradePolicy"] = _upgrades(properties.get("upgradePolicy"), known)
@@ -70,6 +71,15 @@ def completed(document: Mapping[str, Any], set_name: str, version: str = NEWEST)
     if profile:
         properties["virtualMachineProfile"] = _profile(profile, document, known, version)
     return {**shown, "properties": properties}
+
+
+def _refuse_malformed(document: Mapping[str, Any]) -> None:
+    """Refuse a model of which a part that we show or change has another shape."""
+    repairs_are_on(document)
+    for path in OBJECTS:
+        object_at(document, f"{PROFILE}.{path}")
+    text_at(document, f"{PROFILE}.userData")
+    refuse_disks(document, f"{PROFILE}.storageProfile.dataDisks")
 
 
 def _without_empty(value: Mapping[str, Any]) -> Json:

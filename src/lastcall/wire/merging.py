@@ -41,6 +41,7 @@ BOOLEANS = frozenset(
         "automaticallyApprove",
         "doNotRunExtensionsOnOverprovisionedVMs",
         "enable",
+        "enabled",
         "enableAcceleratedNetworking",
         "enableAutomaticOSUpgrade",
         "enableIPForwarding",

@@ -43,7 +43,7 @@ def with_own_model(
     tags = object_at(document, "tags")
     if not all(isinstance(value, str) for value in tags.values()):
         refuse("tags", dict(tags), "an object of strings")
-    _refuse_disks(lookup(document, DISKS))
+    refuse_disks(document, DISKS)
     return changed
 
 
@@ -116,11 +116,13 @@ def _entries(document: Mapping[str, Any], name: str) -> list[Json]:
     return entries
 
 
-def _refuse_disks(disks: Any) -> None:
+def refuse_disks(document: Mapping[str, Any], path: str) -> None:
+    """Refuse what stands at a path if it is no array of data disks."""
+    disks = lookup(document, path)
     if disks is None:
         return
     if not isinstance(disks, list) or len(disks) > INSTANCE_CHILDREN_MAX:
-        refuse(DISKS, disks, f"an array of at most {INSTANCE_CHILDREN_MAX} disks")
+        refuse(path, disks, f"an array of at most {INSTANCE_CHILDREN_MAX} disks")
     for disk in disks:
         if not isinstance(disk, Mapping):
-            refuse(DISKS, disk, "a disk")
+            refuse(path, disk, "a disk")

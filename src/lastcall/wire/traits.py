@@ -42,6 +42,7 @@ FAULT_DOMAINS = "properties.platformFaultDomainCount"
 UPGRADE = "properties.upgradePolicy"
 ROLLING = f"{UPGRADE}.rollingUpgradePolicy"
 SCALE_IN = "properties.scaleInPolicy"
+REPAIRS = "properties.automaticRepairsPolicy"
 PROFILE = "properties.virtualMachineProfile"
 PRIORITY = f"{PROFILE}.priority"
 PREFIX = f"{PROFILE}.osProfile.computerNamePrefix"
@@ -182,6 +183,11 @@ def _fault_domains(document: Document, orchestration: Orchestration, zones: tupl
     if given is not None:
         return given
     return 1 if zones or orchestration is Orchestration.FLEXIBLE else FAULT_DOMAINS_DEFAULT
+
+
+def repairs_are_on(document: Document) -> bool:
+    """Whether the model turns automatic repairs on, or refuse."""
+    return boolean_at(document, f"{REPAIRS}.enabled", default=False)
 
 
 def is_windows(document: Document) -> bool:
