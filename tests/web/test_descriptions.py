@@ -1,4 +1,4 @@
-"""Our own description and the vendor's: the routes are what they say."""
+"""Our own description: the routes are what it says."""
 
 import json
 import re
@@ -23,9 +23,7 @@ UNDESCRIBED = re.compile(
     r"|attachdetachdatadisks|installpatches|migratetovmscaleset|retrievebootdiagnosticsdata"
     r"|simulateeviction))"
 )
-COMPUTED = re.compile(
-    r"/(virtualmachinescalesets|virtualmachines|availabilitysets|cloudservices|scheduledevents)\b"
-)
+COMPUTED = re.compile(r"microsoft.compute/(virtualmachines|availabilitysets|cloudservices)\b")
 OWN = ("/lastcall/", "/healthz", "/readyz")
 NAME = re.compile(r"\{[^}]*\}")
 

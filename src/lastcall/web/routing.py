@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlencode
 
 from msgspec import Struct
 from starlette.requests import Request
@@ -93,6 +93,16 @@ class Call:
     def header(self, name: str) -> str | None:
         """Return a header."""
         return self._request.headers.get(name)
+
+    def link(self, name: str, value: str) -> str:
+        """Return the address of this request, with one query parameter set."""
+        kept = [
+            (key, text)
+            for key, text in self._request.query_params.multi_items()
+            if key.lower() != name.lower()
+        ]
+        path = self._request.scope.get("raw_path") or self._request.scope["path"].encode()
+        return f"{self.base}{path.decode('latin-1')}?{urlencode([*kept, (name, value)])}"
 
     def flag(self, name: str) -> bool:
         """Return a query parameter that is true or false, false where there is none."""

@@ -8,8 +8,9 @@ from lastcall.engine.errors import InvalidParameterError, LocationRequiredError
 from lastcall.engine.model import Action, EventType, Machine, Model
 from lastcall.engine.resources import Resource
 from lastcall.engine.value import Value
-from lastcall.wire.arm import encode_instance_view, public
+from lastcall.wire.arm import public
 from lastcall.wire.fields import lookup, object_at, refuse, text_at
+from lastcall.wire.instances import encode_instance_view
 from lastcall.wire.members import Member, visible
 from lastcall.wire.merging import merge, normal_notifications
 from lastcall.wire.names import PROVIDER, place
