@@ -45,4 +45,5 @@ def routes(platform: Platform, account: Account) -> Iterator[Route]:
     yield route("PUT", SET, put, "Create or update an availability set")
     yield route("PATCH", SET, patch, "Update an availability set")
     yield route("GET", SET, sets.show, "Show an availability set")
+    yield route("GET", f"{SET}/vmSizes", sets.list_sizes, "List the sizes of its machines")
     yield route("DELETE", SET, sets.delete, "Delete an empty availability set", (200, 204))

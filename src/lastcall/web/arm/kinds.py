@@ -22,10 +22,12 @@ from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
 from lastcall.web.arm.conditions import conditions
 from lastcall.web.arm.front_door import accepted, api_version, tracking
+from lastcall.web.arm.sizes import show_size
 from lastcall.web.arm.views import Json, Manner
 from lastcall.web.routing import Call, json
 from lastcall.wire.arm import encode_list
 from lastcall.wire.bodies import parse_body
+from lastcall.wire.catalogue import all_sizes
 from lastcall.wire.names import place
 from lastcall.wire.paths import Path, group_path
 
@@ -150,6 +152,12 @@ class Resources:
         if operation is None:
             return Response(status_code=204)
         return accepted(call, operation) if self._kind.is_tracked else Response(status_code=200)
+
+    async def list_sizes(self, call: Call) -> Response:
+        """List the sizes that machines of a resource can have: all there are."""
+        path = self.path(call)
+        await self._platform.read(lambda r: known(r, path))
+        return json(encode_list(map(show_size, all_sizes())))
 
     def listed(self, reader: Reader, call: Call, view: Manner) -> list[Json]:
         """Return the resources that a request asks for."""

@@ -41,8 +41,6 @@ TYPES: Final = {
         cloud_services.SERVICE_TYPE,
     )
 }
-# Who approves, for the history.
-OWNER: Final = "owner"
 
 
 class Maintenance:
@@ -66,7 +64,7 @@ class Maintenance:
     async def _approved(self, call: Call, event_ids: Sequence[EventId]) -> Response:
         path = _path(call)
         await self._platform.transact(
-            lambda tx, moment: acknowledge(tx, path, event_ids, OWNER, moment)
+            lambda tx, moment: acknowledge(tx, path, event_ids, call.caller.name, moment)
         )
         return json(APPROVED)
 

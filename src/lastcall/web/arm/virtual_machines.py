@@ -157,6 +157,7 @@ def routes(platform: Platform, account: Account) -> Iterator[Route]:
     yield route("GET", VM, vms.show, "Show a virtual machine")
     yield route("DELETE", VM, vms.delete, "Delete a virtual machine", (202, 204))
     yield route("GET", f"{VM}/instanceView", vms.show_view, "Show how it is doing")
+    yield route("GET", f"{VM}/vmSizes", vms.list_sizes, "List the sizes that it can have")
     yield route("POST", f"{VM}/simulateEviction", vms.evict, "Evict a Spot machine", (204,))
     for name, action in ACTIONS.items():
         handler = partial(vms.act, action=action)
