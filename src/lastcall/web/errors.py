@@ -59,6 +59,12 @@ class RequestTooLargeError(DomainError):
     code = "RequestEntityTooLarge"
 
 
+class RequestTimeoutError(DomainError):
+    """The request did not arrive in time."""
+
+    code = "RequestTimeout"
+
+
 class TooManyListenersError(DomainError):
     """So many clients follow the stream already that another one is not served."""
 
@@ -92,6 +98,7 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     PathNotFoundError: 404,
     InvalidResourceTypeError: 404,
     MethodNotAllowedError: 405,
+    RequestTimeoutError: 408,
     errors.OperationNotAllowedError: 409,
     errors.ConflictError: 409,
     errors.IllegalTransitionError: 409,

@@ -1,7 +1,8 @@
 """From a request to its handler: one table, paths in whatever case (R92), one place for errors."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -16,12 +17,16 @@ from lastcall.web.errors import (
     InvalidResourceTypeError,
     MethodNotAllowedError,
     PathNotFoundError,
+    RequestTimeoutError,
     RequestTooLargeError,
     answered,
 )
 from lastcall.wire.bodies import encode_json
 from lastcall.wire.fields import BOOLEANS
 from lastcall.wire.quoting import shown
+
+# How long a body may take to arrive.
+BODY_S: Final = 60.0
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -48,6 +53,8 @@ async def admit_everyone(_request: Request) -> Caller:
 
 class Call:
     """One request: its path's names in their own spelling, its query, headers, body and caller."""
+
+    body_s = BODY_S
 
     def __init__(self, request: Request, names: Mapping[str, str], caller: Caller = PORTAL) -> None:
         self._request = request
@@ -103,10 +110,14 @@ class Call:
         size = int(declared) if declared.isdigit() and len(declared) <= 18 else 0
         _refuse_size(size)
         size = 0
-        async for chunk in self._request.stream():
-            size += len(chunk)
-            _refuse_size(size)
-            chunks.append(chunk)
+        try:
+            async with asyncio.timeout(self.body_s):
+                async for chunk in self._request.stream():
+                    size += len(chunk)
+                    _refuse_size(size)
+                    chunks.append(chunk)
+        except TimeoutError as late:
+            raise RequestTimeoutError from late
         return b"".join(chunks)
 
 
