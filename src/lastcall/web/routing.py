@@ -1,5 +1,6 @@
 """From a request to its handler: one table, paths in whatever case (R92), one place for errors."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlencode
@@ -15,6 +16,7 @@ from lastcall.web.errors import (
     JSON,
     MethodNotAllowedError,
     PathNotFoundError,
+    RequestTimeoutError,
     RequestTooLargeError,
     answered,
 )
@@ -23,6 +25,8 @@ from lastcall.wire.fields import BOOLEANS
 from lastcall.wire.quoting import shown
 
 STAR: Final = "*}"
+# How long a body may take to arrive.
+BODY_S: Final = 60.0
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -58,6 +62,8 @@ UNCACHED: Final = {
 
 class Call:
     """One request: its path's names in their own spelling, its query, headers, body and caller."""
+
+    body_s = BODY_S
 
     def __init__(self, request: Request, names: Mapping[str, str], caller: Caller = PORTAL) -> None:
         self._request = request
@@ -137,10 +143,14 @@ class Call:
         size = int(declared) if declared.isdigit() and len(declared) <= 18 else 0
         _refuse_size(size)
         size = 0
-        async for chunk in self._request.stream():
-            size += len(chunk)
-            _refuse_size(size)
-            chunks.append(chunk)
+        try:
+            async with asyncio.timeout(self.body_s):
+                async for chunk in self._request.stream():
+                    size += len(chunk)
+                    _refuse_size(size)
+                    chunks.append(chunk)
+        except TimeoutError as late:
+            raise RequestTimeoutError from late
         return b"".join(chunks)
 
 
