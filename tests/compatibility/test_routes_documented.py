@@ -11,6 +11,9 @@ SHORT = {
     "{sets}": "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute"
     "/virtualMachineScaleSets",
     "{compute}": "/subscriptions/{subscription}/providers/Microsoft.Compute",
+    "{insights}": "/subscriptions/{subscription}/providers/Microsoft.Insights",
+    "{settings}": "/subscriptions/{subscription}/resourceGroups/{group}/providers"
+    "/Microsoft.Insights/autoscaleSettings",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeVar, runtime_checkable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lastcall.app import events
+from lastcall.app import activities, events
 from lastcall.app.directory import Directory, Published
 from lastcall.app.learning import Moment
 from lastcall.app.reconcile import Reconciler
@@ -23,6 +23,7 @@ from lastcall.engine.limits import (
 )
 from lastcall.engine.model import ScopeId
 from lastcall.engine.policy import Policy
+from lastcall.engine.resources import Asked
 from lastcall.ports import (
     Clock,
     Commit,
@@ -111,8 +112,18 @@ class Platform:
         return Moment(self.clock.now(), self.policy, self._ids)
 
     def transact(self, work: Callable[[Transaction, Moment], T]) -> Awaitable[T]:
-        """Run one use case: it is durable when the result is there."""
-        return self._store.transact(lambda tx: work(tx, self.moment()))
+        """Run one use case: it is durable when the result is there, and so is who asked for it."""
+        asked = activities.UNDER_WAY.get()
+        if asked is None:
+            return self._store.transact(lambda tx: work(tx, self.moment()))
+        return self._store.transact(lambda tx: self._logged(tx, work, asked))
+
+    def _logged(self, tx: Transaction, work: Callable[[Transaction, Moment], T], asked: Asked) -> T:
+        moment = replace(self.moment(), asked=asked)
+        result = work(tx, moment)
+        if not tx.has_logged():
+            activities.done(tx, asked, moment.ids.operation_id(), moment.now)
+        return result
 
     async def read(self, work: Callable[[Reader], T]) -> T:
         """Look at what is recorded."""
@@ -165,6 +176,7 @@ class Platform:
                 await self._move(clock, max(due, clock.now()))
                 await self._reconciler.reconcile()
             await self._move(clock, target)
+        await self.transact(lambda _tx, _moment: None)  # For the log of who asked for what.
         return target
 
     async def _move(self, clock: MovableClock, instant: datetime) -> None:

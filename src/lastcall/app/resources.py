@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from lastcall.app import activities
 from lastcall.app.learning import Moment, settle
 from lastcall.engine.errors import ResourceGroupNotFoundError, ResourceNotFoundError
 from lastcall.engine.model import OperationId, ScopeId
@@ -99,8 +100,7 @@ def begin(
         removes_resource=removes,
         part_of=part_of,
     )
-    tx.put_operation(operation)
-    return operation
+    return activities.begin(tx, operation, moment.asked)
 
 
 def expect(tx: Transaction, operation: Operation, parts: int, moment: Moment) -> Operation:

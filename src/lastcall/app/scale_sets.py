@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lastcall.app import activities
 from lastcall.app.learning import Moment, learn, settle
 from lastcall.app.resources import expect
 from lastcall.engine.draft import PREEMPTED
@@ -401,5 +402,4 @@ def _begin(
         removes_set=removes_set,
         part_of=part_of,
     )
-    tx.put_operation(operation)
-    return operation
+    return activities.begin(tx, operation, moment.asked)

@@ -10,8 +10,9 @@ from lastcall.app.platform import Platform
 from lastcall.engine.model import Machine
 from lastcall.web import admin
 from lastcall.web.account import Account
+from lastcall.web.activity import logged
 from lastcall.web.admin.stream import Streams
-from lastcall.web.arm import instances, operations, scale_sets
+from lastcall.web.arm import activity_log, autoscale, instances, metrics, operations, scale_sets
 from lastcall.web.errors import HANDLERS
 from lastcall.web.guard import Guard
 from lastcall.web.routing import Route, Table
@@ -40,7 +41,8 @@ def build_app(
         exception_handlers=HANDLERS,
     )
     app.router.redirect_slashes = False
-    app.router.default = Table(route_table(platform, account, streams, metadata_url))
+    routes = route_table(platform, account, streams, metadata_url)
+    app.router.default = Table(logged(platform, routes))
     app.state.streams = streams
     return app
 
@@ -52,4 +54,7 @@ def route_table(
     yield from scale_sets.routes(platform, account)
     yield from instances.routes(platform, account)
     yield from operations.routes(platform, account)
+    yield from autoscale.routes(platform, account)
+    yield from activity_log.routes(platform, account)
+    yield from metrics.routes(platform, account)
     yield from admin.routes(platform, streams, metadata_url)

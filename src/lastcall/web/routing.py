@@ -101,7 +101,8 @@ class Parameter(Struct, frozen=True, kw_only=True):
 class Route(Struct, frozen=True, kw_only=True):
     """One operation: how it is addressed, who handles it, and what its description says.
 
-    `answers` are the statuses of success; `takes` and `gives` the types of the two bodies.
+    `answers` are the statuses of success; `takes` and `gives` the types of the two bodies. What
+    changes something is logged, unless `is_logged` says otherwise.
     """
 
     method: str
@@ -112,6 +113,7 @@ class Route(Struct, frozen=True, kw_only=True):
     takes: Any = None
     gives: Any = None
     query: tuple[Parameter, ...] = ()
+    is_logged: bool = True
 
 
 class Table:

@@ -1,6 +1,7 @@
 """The api-version of a request to the control plane."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 
 from lastcall.engine.errors import InvalidApiVersionError, MissingApiVersionError
@@ -40,15 +41,38 @@ KNOWN = (
 )
 
 
-def refuse_api_version(value: str | None, oldest: str = KNOWN[0]) -> None:
+# The monitoring provider's: autoscale, the activity log, metrics.
+INSIGHTS = (
+    "2014-04-01",
+    "2015-04-01",
+    "2018-01-01",
+    "2019-07-01",
+    "2021-05-01",
+    "2022-10-01",
+    "2024-02-01",
+)
+
+
+VERSIONS_OF = {"microsoft.insights": INSIGHTS}
+
+
+def versions_of(path: str) -> Sequence[str]:
+    """Return the versions of the provider that answers at a path: the last one in it."""
+    _, _, rest = path.lower().rpartition("/providers/")
+    return VERSIONS_OF.get(rest.partition("/")[0], KNOWN)
+
+
+def refuse_api_version(
+    value: str | None, oldest: str | None = None, known: Sequence[str] = KNOWN
+) -> None:
     """Refuse a request without an api-version, or with one that is no date or before `oldest`."""
     if not value:
         raise MissingApiVersionError
     match = SHAPE.fullmatch(value)
-    if match is None or match[1] < oldest or not _is_date(match[1]):
+    if match is None or match[1] < (oldest or known[0]) or not _is_date(match[1]):
         raise InvalidApiVersionError(
             f"The api-version '{shown(value)}' is invalid."
-            f" The supported versions are '{','.join(reversed(KNOWN))}'."
+            f" The supported versions are '{','.join(reversed(known))}'."
         )
 
 

@@ -1,10 +1,10 @@
-"""Our own API, under /lastcall/v1/: clock, events, fleet, history, stream."""
+"""Our own API, under /lastcall/v1/: clock, events, fleet, history, stream, activities, metrics."""
 
 from collections.abc import Callable, Iterator
 
 from lastcall.app.platform import Platform
 from lastcall.engine.model import Machine
-from lastcall.web.admin import clock, events, fleet, health, history, openapi
+from lastcall.web.admin import activities, clock, events, fleet, health, history, metrics, openapi
 from lastcall.web.admin.stream import Streams
 from lastcall.web.routing import Route
 
@@ -18,6 +18,8 @@ def routes(
         *events.routes(platform),
         *fleet.routes(platform, metadata_url),
         *history.routes(platform, streams),
+        *activities.routes(platform),
+        *metrics.routes(platform),
         *health.routes(platform),
     ]
     yield from own

@@ -1,5 +1,6 @@
 """What every control-plane request has in common: admission, addresses, tracking of operations."""
 
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -15,7 +16,7 @@ from lastcall.web.errors import RETRY_AFTER, SubscriptionNotFoundError
 from lastcall.web.routing import Call, Handler, Route
 from lastcall.wire.names import PROVIDER, set_id
 from lastcall.wire.quoting import shown
-from lastcall.wire.versions import refuse_api_version
+from lastcall.wire.versions import refuse_api_version, versions_of
 
 SUBSCRIPTION: Final = "/subscriptions/{subscription}"
 COMPUTE: Final = f"/providers/{PROVIDER}"
@@ -23,6 +24,7 @@ SETS: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}{COMPUTE}/virtualMachineS
 SET: Final = f"{SETS}/{{set}}"
 INSTANCES: Final = f"{SET}/virtualMachines"
 INSTANCE: Final = f"{INSTANCES}/{{instance}}"
+INSIGHTS: Final = "/providers/Microsoft.Insights"
 LOCATION: Final = f"{SUBSCRIPTION}{COMPUTE}/locations/{{location}}"
 
 
@@ -38,15 +40,15 @@ def arm_route(
     return Route(
         method=method,
         path=path,
-        handler=_admitted(handler, account),
+        handler=_admitted(handler, account, versions_of(path)),
         summary=summary,
         answers=answers,
     )
 
 
-def _admitted(handler: Handler, account: Account) -> Handler:
+def _admitted(handler: Handler, account: Account, versions: Sequence[str]) -> Handler:
     async def admit(call: Call) -> Response:
-        refuse_api_version(call.query("api-version"))
+        refuse_api_version(call.query("api-version"), known=versions)
         subscription = call.names["subscription"]
         if subscription.lower() != account.subscription.lower():
             raise SubscriptionNotFoundError(
