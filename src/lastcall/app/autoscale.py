@@ -75,7 +75,7 @@ def _apply(
     tx: Transaction, resource: Resource, setting: Setting, memory: Memory, moment: Moment
 ) -> Memory:
     """Bring the target to where the setting wants it, and return what is to be remembered."""
-    scale_set = _target(tx, setting)
+    scale_set = _target(tx, setting, resource)
     capacity = scale_sets.capacity_of(scale_sets.members(tx, scale_set))
     stand = Stand(capacity=capacity, now=moment.now, scaled_at=memory.scaled_at)
     verdict = evaluate(setting, _metrics(tx, setting), stand)
@@ -88,15 +88,16 @@ def _apply(
     return Memory(scaled_at=moment.now)
 
 
-def _target(tx: Transaction, setting: Setting) -> ScaleSet:
+def _target(tx: Transaction, setting: Setting, resource: Resource) -> ScaleSet:
+    written = resource.content["properties"].get("targetResourceUri", "")
     path = None if setting.target is None else parse_path(setting.target)
     if path is None or path.base or path.kind != SET_TYPE.lower():
-        raise ResourceNotFoundError(f"'{setting.target}' is not a scale set, so it is not scaled.")
+        raise ResourceNotFoundError(f"'{written}' is not a scale set, so it is not scaled.")
     try:
         return tx.scale_set(set_id(path.subscription, path.group, path.name))
     except ResourceNotFoundError:
         raise ResourceNotFoundError(
-            f"The scale set '{path.text}' does not exist, so it is not scaled."
+            f"The scale set '{written}' does not exist, so it is not scaled."
         ) from None
 
 
