@@ -64,7 +64,8 @@ def test_a_path_is_kept_up_to_a_length():
 def test_a_filter_names_its_span_and_more():
     wanted = parse_filter(
         f"{SINCE} and eventTimestamp le 2026-03-05T13:00:00.1234567"
-        " AND resourceGroupName eq 'It''s' and eventChannels eq 'Admin, Operation' and status eq 'Failed'"
+        " AND resourceGroupName eq 'It''s' and eventChannels eq 'Admin, Operation'"
+        " and status eq 'Failed'"
     )
 
     assert wanted.since == NOON

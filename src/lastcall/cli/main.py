@@ -23,6 +23,9 @@ NOUNS: Final = {
     "events": "lastcall.cli.events",
     "instances": "lastcall.cli.instances",
     "clock": "lastcall.cli.clock",
+    "autoscale": "lastcall.cli.autoscale",
+    "metric": "lastcall.cli.metric",
+    "activities": "lastcall.cli.activities",
 }
 
 
