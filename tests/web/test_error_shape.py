@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lastcall.engine.limits import ARM_BODY_BYTES_MAX
 from tests.web.desk import SUBSCRIPTION, VERSION, WEB, a_desk, with_notice
+from tests.web.settings import a_setting
 from tests.wire.builders import NAMES
 
 GOOD = {
@@ -187,7 +188,36 @@ WORDS = st.sampled_from(["*", "0", "web_0", "Freeze", "PT10M", "true", "Spot", "
 KEYS = (
     NAMES
     | st.sampled_from(
-        ["by", "seconds", "type", "instances", "notice", "started", "short", "kind", "names"]
+        [
+            "by",
+            "seconds",
+            "type",
+            "instances",
+            "notice",
+            "started",
+            "short",
+            "kind",
+            "names",
+            "profiles",
+            "rules",
+            "capacity",
+            "minimum",
+            "maximum",
+            "default",
+            "metricTrigger",
+            "scaleAction",
+            "fixedDate",
+            "recurrence",
+            "schedule",
+            "enabled",
+            "targetResourceUri",
+            "notifications",
+            "resource",
+            "name",
+            "value",
+            "at",
+            "instance",
+        ]
     )
     | st.text(max_size=5)
 )
@@ -202,8 +232,15 @@ MODELS = st.dictionaries(KEYS, DOCUMENTS, max_size=5).map(
 ) | st.dictionaries(KEYS, DOCUMENTS, max_size=5).map(
     lambda properties: json.dumps(with_notice() | {"properties": properties}).encode()
 )
-BODIES = st.none() | st.binary(max_size=50) | JSON_BODIES | MODELS
+FILTER = "eventTimestamp ge '2026-03-05T06:00:00Z' and status eq 'Failed'"
+SETTINGS = st.dictionaries(KEYS, DOCUMENTS, max_size=5).map(
+    lambda changes: json.dumps(
+        {"location": "westus", "properties": a_setting()["properties"] | changes}
+    ).encode()
+)
 SEGMENTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
+
+BODIES = st.none() | st.binary(max_size=50) | JSON_BODIES | MODELS | SETTINGS
 
 
 @st.composite
@@ -227,10 +264,17 @@ def requests(draw):
                         "$expand",
                         "forceDeletion",
                         "monitor",
+                        "$filter",
+                        "$select",
+                        "$skipToken",
+                        "timespan",
+                        "metricnames",
+                        "before",
+                        "resource",
                     ]
                 )
                 | SEGMENTS,
-                st.sampled_from(["true", "1", "instanceView"]) | SEGMENTS,
+                st.sampled_from(["true", "1", "instanceView", FILTER]) | SEGMENTS,
                 max_size=2,
             )
         ),

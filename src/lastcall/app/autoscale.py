@@ -20,6 +20,7 @@ from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader, Transaction
 from lastcall.wire.autoscale import SETTING_TYPE, parse_setting
 from lastcall.wire.bodies import encode_json, parse_body
+from lastcall.wire.fields import object_at
 from lastcall.wire.names import SET_TYPE, set_id
 from lastcall.wire.paths import Path, parse_path
 
@@ -54,7 +55,7 @@ def attend(tx: Transaction, resource: Resource, moment: Moment) -> datetime | No
     memory = msgspec.convert(resource.state or {}, Memory)
     again: datetime | None = None
     try:
-        setting = parse_setting(resource.content.get("properties", {}))
+        setting = parse_setting(object_at(resource.content, "properties"))
         if setting.enabled:
             again = moment.now + _period(setting)
             after = tx.attempt(lambda part: _apply(part, resource, setting, memory, moment))
@@ -165,6 +166,6 @@ def _refuse_second(tx: Transaction, path: Path, setting: Setting) -> None:
 
 
 def _target_of(resource: Resource) -> ResourceId | None:
-    target = resource.content["properties"].get("targetResourceUri")
+    target = object_at(resource.content, "properties").get("targetResourceUri")
     path = parse_path(target) if isinstance(target, str) else None
     return None if path is None else path.id

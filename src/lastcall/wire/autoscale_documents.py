@@ -101,8 +101,8 @@ def changed(document: Mapping[str, Any], body: Mapping[str, Any], name: str) -> 
     properties = _whole(part) if part.has("properties") else {}
     return {
         **document,
-        "tags": dict(part.strings("tags")) if part.has("tags") else document["tags"],
-        "properties": _properties({**document["properties"], **properties}, name),
+        "tags": dict(part.strings("tags")) if part.has("tags") else document.get("tags", {}),
+        "properties": _properties({**document.get("properties", {}), **properties}, name),
     }
 
 

@@ -3,7 +3,6 @@
 import re
 from datetime import tzinfo
 from typing import Final
-from zoneinfo import ZoneInfo
 
 IANA_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
 
@@ -169,6 +168,8 @@ WINDOWS: Final = {
 
 def zone_named(name: str) -> tzinfo | None:
     """Return the zone of a name, Windows' or the public database's own, None for an unknown one."""
+    from zoneinfo import ZoneInfo  # noqa: PLC0415  # few settings have a schedule
+
     known = WINDOWS.get(name.lower(), name)
     if not IANA_NAME.fullmatch(known):
         return None
