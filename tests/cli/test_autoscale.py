@@ -24,7 +24,7 @@ def test_a_set_is_scaled_by_what_is_posted(ask):
     assert ask(*IN).code == 0
     shown = ask("autoscale", "show", "-n", "web", "--json").json
     assert [len(profile["rules"]) for profile in shown["properties"]["profiles"]] == [2]
-    assert "Percentage CPU > 75 Average PT5M: out 1" in ask("autoscale", "show", "-n", "web").out
+    assert "Percentage CPU > 75 avg 5m: out 1" in ask("autoscale", "show", "-n", "web").out
     row = ask("autoscale", "list").out.splitlines()[1].split()
     assert row == ["web", "lastcall", "web", "yes", "1", "5", "2", "2"]
 
@@ -54,7 +54,7 @@ def test_rules_are_listed_and_deleted_by_their_index(ask):
 
     ask(*rules, "delete", *setting, "--index", "0")
     lines = ask(*rules, "list", *setting).out.splitlines()
-    assert lines[1:] == ["0      Percentage CPU < 25 Average PT5M: in 1"]
+    assert lines[1:] == ["0      Percentage CPU < 25 avg 5m: in 1"]
     assert ask(*rules, "delete", *setting, "--index", "7").code == 3
     assert ask(*rules, "delete", *setting, "--index", "*").code == 0
     assert ask(*rules, "list", *setting).out == "No rules.\n"

@@ -61,4 +61,4 @@ def test_a_rule_is_told_as_it_could_be_written():
         "scaleAction": scale(["in 50%"]),
     }
 
-    assert sentence(rule) == "Percentage CPU < 25 Average PT5M: in 50%"
+    assert sentence(rule) == "Percentage CPU < 25 avg 5m: in 50%"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from lastcall.cli.failures import WrongUsageError
-from lastcall.cli.flags import iso_duration
+from lastcall.cli.flags import duration, iso_duration, short_duration
 
 Json = dict[str, Any]
 
@@ -88,9 +88,10 @@ def sentence(rule: Json) -> str:
     trigger, action = rule["metricTrigger"], rule["scaleAction"]
     signs = {word: sign for sign, word in OPERATORS.items()}
     ways = {word: way for way, word in DIRECTIONS.items()}
+    words = {name: word for word, name in AGGREGATIONS.items()} | {"Last": "last"}
     percent = "%" if action["type"] == "PercentChangeCount" else ""
     return (
         f"{trigger['metricName']} {signs[trigger['operator']]} {trigger['threshold']:g}"
-        f" {trigger['timeAggregation']} {trigger['timeWindow']}:"
+        f" {words[trigger['timeAggregation']]} {short_duration(duration(trigger['timeWindow']))}:"
         f" {ways[action['direction']]} {action.get('value', '1')}{percent}"
     )
