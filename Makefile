@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 UP_FLAGS ?=
+# The real clients: large, installed once, each into an environment of its own.
+export LASTCALL_CLIENTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/lastcall-clients
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check bench fmt crash sim clean
+.PHONY: help up test test-clients clients check bench fmt crash sim clean
 
 help:  ## show this
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
@@ -21,12 +23,21 @@ up: $(VENV)/.ready  ## run the platform (UP_FLAGS="--clock virtual" for more)
 
 test: check  ## everything: checks, unit tests, coverage of the engine, real processes
 	@echo "== unit tests"
-	@$(BIN)/python -m pytest -q -n auto -m "not acceptance and not simulation"
+	@$(BIN)/python -m pytest -q -n auto -m "not acceptance and not simulation and not clients"
 	@echo "== the engine, every branch"
 	@$(BIN)/python -m coverage run --source=lastcall.engine -m pytest -q tests/engine
 	@$(BIN)/python -m coverage report --fail-under=100 --show-missing --skip-covered
 	@echo "== real servers, real processes, seeded simulation"
 	@$(BIN)/python -m pytest -q -n auto -m "acceptance or simulation"
+	@$(MAKE) --no-print-directory test-clients
+
+test-clients: clients  ## the real az and the Azure SDKs, through the documents' commands
+	@echo "== real clients"
+	@$(BIN)/python -m pytest -q -m clients
+
+# A client that cannot be installed is skipped by its tests, with a sentence.
+clients: $(VENV)/.ready  ## install the real clients that test-clients runs
+	@$(PYTHON) tests/clients/install.py "$(LASTCALL_CLIENTS)"
 
 check: $(VENV)/.ready  ## style, types, layers
 	@$(BIN)/ruff check .

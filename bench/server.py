@@ -38,12 +38,13 @@ class Server:
             text = answer.read()
             return answer.status, json.loads(text) if text else None
 
+    def group_path(self) -> str:
+        """Return the ARM path of the group that all sets are in."""
+        return f"/subscriptions/{self.subscription}/resourceGroups/bench"
+
     def set_path(self, name: str) -> str:
         """Return the ARM path of a set."""
-        return (
-            f"/subscriptions/{self.subscription}/resourceGroups/bench/providers/Microsoft.Compute"
-            f"/virtualMachineScaleSets/{name}"
-        )
+        return f"{self.group_path()}/providers/Microsoft.Compute/virtualMachineScaleSets/{name}"
 
     def put_set(self, name: str, capacity: int, **properties: object) -> None:
         """Create or scale a set that has a terminate notification."""
@@ -87,7 +88,8 @@ def running(*flags: str, core: int | None = None) -> Iterator[Server]:
     """Run a server on a folder of its own, on one core if asked."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "lastcall", "up", "--state", folder]
-        command += ["--portal", "127.0.0.1:0", "--metadata", "127.0.0.1:0", *flags]
+        command += ["--control", "127.0.0.1:0", "--portal", "127.0.0.1:0"]
+        command += ["--metadata", "127.0.0.1:0", *flags]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **pinned(core))
         try:
             endpoints = Path(folder) / "endpoints.json"
@@ -97,7 +99,9 @@ def running(*flags: str, core: int | None = None) -> Iterator[Server]:
                 time.sleep(0.01)
             said = json.loads(endpoints.read_text())
             places = (said["portal"], said["metadata"], said["subscription"])
-            yield Server(*places, process.pid, Path(folder))
+            server = Server(*places, process.pid, Path(folder))
+            server.call("PUT", f"{server.group_path()}?{API}", {"location": "westus"})
+            yield server
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(10)

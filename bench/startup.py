@@ -44,7 +44,9 @@ def _import() -> float:
 
 def _up() -> float:
     with tempfile.TemporaryDirectory() as folder:
-        flags = ["--state", folder, "--portal", "127.0.0.1:0", "--metadata", "127.0.0.1:0"]
+        anywhere = "127.0.0.1:0"
+        flags = ["--state", folder, "--control", anywhere]
+        flags += ["--portal", anywhere, "--metadata", anywhere]
         started = time.perf_counter()
         process = subprocess.Popen(
             [sys.executable, "-m", "lastcall", "up", *flags], stdout=subprocess.DEVNULL

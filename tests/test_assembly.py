@@ -19,7 +19,7 @@ ANY = Address("127.0.0.1", 0)
 
 
 def settings(folder, **changes):
-    return Settings(state=folder, **({"portal": ANY, "metadata": ANY} | changes))
+    return Settings(state=folder, **({"control": ANY, "portal": ANY, "metadata": ANY} | changes))
 
 
 async def refusal(folder, **changes):

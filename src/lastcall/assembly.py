@@ -3,10 +3,12 @@
 import asyncio
 import contextlib
 import ipaddress
+import logging
 import os
 import resource
 import socket
 import sqlite3
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from typing import Final
@@ -14,7 +16,9 @@ from typing import Final
 import uvicorn
 from starlette.applications import Starlette
 
+from lastcall.app.authority import DEFAULT_NAME, Authority, Client
 from lastcall.app.platform import CLOCK_KEY, Platform, Realism, World
+from lastcall.app.tokens import Holder, Tokens
 from lastcall.clock import SystemClock, VirtualClock
 from lastcall.drivers.simulated import Script, SimulatedDriver
 from lastcall.engine.model import Machine
@@ -27,17 +31,26 @@ from lastcall.ports import Clock, HistoryFilter, Reader
 from lastcall.settings import Address, Settings
 from lastcall.statefolder import Endpoints, StateFolder
 from lastcall.store.sqlite import SqliteStore, StoreVersionError
-from lastcall.web.apps import Account, build_app
+from lastcall.trust.certificates import Certificates
+from lastcall.trust.credentials import keep_credentials
+from lastcall.trust.files import TrustError
+from lastcall.trust.minting import Mint
+from lastcall.trust.names import names_of
+from lastcall.trust.signing import KeySigner
+from lastcall.web.apps import Account, SignIn, build_app
+
+logger = logging.getLogger(__name__)
 
 # Open files that metadata connections leave to the portal, the store and everything else.
 FILES_RESERVED: Final = 256
+RENEWAL_LOOK_S: Final = 24 * 3600.0
 
 
 class StartError(Exception):
     """The server could not start; the message says why and what to do."""
 
 
-class _PortalServer(uvicorn.Server):
+class _WebServer(uvicorn.Server):
     """Uvicorn without its signal handlers: signals are the caller's."""
 
     @contextlib.contextmanager
@@ -46,32 +59,112 @@ class _PortalServer(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def running(settings: Settings) -> AsyncIterator[Endpoints]:
-    """Run a server on its state folder; ready when entered, stopped when left."""
+async def running(settings: Settings, mint: Mint | None = None) -> AsyncIterator[Endpoints]:
+    """Run a server on its state folder; ready when entered, stopped when left.
+
+    `mint` is making the folder's first certificates, if it has none yet.
+    """
     _refuse_exposure(settings)
     options = Options(connections_max=connections_allowed(_open_files_raised()))
-    with StateFolder(settings.state) as folder, _bound(settings.portal, "--portal") as portal:
+    with (
+        StateFolder(settings.state) as folder,
+        _bound(settings.control, "--control") as control,
+        _bound(settings.portal, "--portal") as portal,
+    ):
+        own = _credentials(folder)
         async with _opened(folder) as store:
             platform = await _platform(settings, store)
             await platform.start()
-            metadata = MetadataServer(platform, options)
+            url = _control_url(control)
+            authority = Authority(platform, _tokens(settings, folder, url), own)
+            sign_in = SignIn(authority, url)
+            metadata = MetadataServer(platform, options, authority)
             try:
+                certificates, context = _secured(settings, folder, mint)
                 host, port = await _listen(metadata, settings.metadata)
                 endpoints = Endpoints(
+                    control=url,
                     portal=_url(*portal.getsockname()[:2]),
                     metadata=_url(host, port),
+                    ca=str(certificates.authority),
                     subscription=settings.subscription,
                     tenant=settings.tenant,
                     pid=os.getpid(),
                 )
                 account = Account(subscription=settings.subscription, tenant=settings.tenant)
-                app = build_app(platform, account, metadata_url=_locator(metadata, host, port))
-                async with _serving(app, portal):
+                locate = _locator(metadata, host, port)
+                app = build_app(platform, account, sign_in, metadata_url=locate)
+                secure = build_app(platform, account, sign_in, metadata_url=locate, is_control=True)
+                async with (
+                    _renewing(certificates, context),
+                    _serving(secure, control, context),
+                    _serving(app, portal),
+                ):
                     folder.publish(endpoints)
                     yield endpoints
             finally:
                 await metadata.stop()
                 await platform.stop()
+
+
+def _credentials(folder: StateFolder) -> Client:
+    try:
+        own = keep_credentials(folder.path, RandomIds())
+    except TrustError as trouble:
+        raise StartError(str(trouble)) from trouble
+    holder = Holder(app_id=own.app_id, object_id=own.object_id, name=DEFAULT_NAME)
+    return Client(holder, own.secret)
+
+
+def _tokens(settings: Settings, folder: StateFolder, control: str) -> Tokens:
+    """Return what issues tokens; their time is real, whatever the platform's clock."""
+    port = control.rpartition(":")[2]
+    names = names_of(settings.control.host)
+    return Tokens(
+        KeySigner(folder.path),
+        SystemClock(),
+        issuer=f"{control}/{settings.tenant}/",
+        tenant=settings.tenant,
+        audiences=(control, *(_url(name, port, "https") for name in names)),
+    )
+
+
+def _control_url(listener: socket.socket) -> str:
+    """Return where a client on this machine reaches it, also if it listens everywhere."""
+    host, port = listener.getsockname()[:2]
+    own = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
+    return _url(own, port, "https")
+
+
+def _secured(
+    settings: Settings, folder: StateFolder, mint: Mint | None
+) -> tuple[Certificates, ssl.SSLContext]:
+    certificates = Certificates(folder.path, names_of(settings.control.host))
+    make = mint.minted if mint is not None else lambda: None
+    try:
+        return certificates, certificates.context(SystemClock().now(), make)
+    except TrustError as trouble:
+        raise StartError(str(trouble)) from trouble
+
+
+@contextlib.asynccontextmanager
+async def _renewing(certificates: Certificates, context: ssl.SSLContext) -> AsyncIterator[None]:
+    """Keep a certificate from ending under a server that runs for months."""
+
+    async def look() -> None:
+        while True:
+            await asyncio.sleep(RENEWAL_LOOK_S)
+            try:
+                await asyncio.to_thread(certificates.renew, context, SystemClock().now())
+            except TrustError as trouble:
+                logger.warning("%s", trouble, extra={"action": "not_renewed"})
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
 
 
 def connections_allowed(open_files: int) -> int:
@@ -197,7 +290,9 @@ async def _listen(metadata: MetadataServer, address: Address) -> tuple[str, int]
 
 
 @contextlib.asynccontextmanager
-async def _serving(app: Starlette, listener: socket.socket) -> AsyncIterator[None]:
+async def _serving(
+    app: Starlette, listener: socket.socket, context: ssl.SSLContext | None = None
+) -> AsyncIterator[None]:
     config = uvicorn.Config(
         app,
         lifespan="off",
@@ -207,12 +302,14 @@ async def _serving(app: Starlette, listener: socket.socket) -> AsyncIterator[Non
         timeout_keep_alive=75,
         timeout_graceful_shutdown=2,
     )
-    server = _PortalServer(config)
+    config.load()
+    config.ssl = context
+    server = _WebServer(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:
         if task.done():
             await task
-            raise StartError("The portal stopped before it was ready.")
+            raise StartError("The web server stopped before it was ready.")
         await asyncio.sleep(0.002)
     try:
         yield
@@ -229,5 +326,5 @@ def _locator(metadata: MetadataServer, host: str, port: int) -> Callable[[Machin
     return lambda machine: f"{_url(host, port)}/vm/{machine.id}"
 
 
-def _url(host: str, port: int) -> str:
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+def _url(host: str, port: int | str, scheme: str = "http") -> str:
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"

@@ -1,9 +1,13 @@
 """Identity and chance: the one place that draws them."""
 
 import random
+import secrets
 import uuid
+from typing import Final
 
 from lastcall.engine.model import EventId, MachineId, OperationId, ScopeId
+
+SECRET_BYTES: Final = 32
 
 
 class RandomIds:
@@ -30,6 +34,14 @@ class RandomIds:
     def scope_id(self) -> ScopeId:
         """Return a new scope id."""
         return ScopeId(self._guid())
+
+    def principal_id(self) -> str:
+        """Return a new id of a service principal or of its object."""
+        return self._guid()
+
+    def secret(self) -> str:
+        """Return a secret; no seed foretells it."""
+        return secrets.token_urlsafe(SECRET_BYTES)
 
     def chance(self) -> float:
         """Return a number from 0 to 1."""

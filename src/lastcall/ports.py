@@ -1,8 +1,8 @@
 """What we need from the world: a clock, ids, a store, a driver. No logic lives here."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from lastcall.engine.effects import Perform, Step
 from lastcall.engine.model import (
@@ -48,6 +48,14 @@ class Ids(Protocol):
 
     def scope_id(self) -> ScopeId:
         """Return a new scope id, which is also a placement group id: a lower-case GUID."""
+        ...
+
+    def principal_id(self) -> str:
+        """Return a new id of a service principal or of its object: a lower-case GUID."""
+        ...
+
+    def secret(self) -> str:
+        """Return a secret that nobody can guess."""
         ...
 
     def chance(self) -> float:
@@ -323,4 +331,28 @@ class Driver(Protocol):
 
     async def perform(self, order: Order, now: datetime) -> Report:
         """Carry out an order, or go on with it; raise `DriverError` for trouble that may pass."""
+        ...
+
+
+class SignerUnavailableError(Exception):
+    """There is no key to sign with; the message says why."""
+
+
+class Signer(Protocol):
+    """A signature that stays the same for as long as the platform's state does."""
+
+    def prepare(self) -> None:
+        """Have the key at hand, which may take a while; raise `SignerUnavailableError`."""
+        ...
+
+    def sign(self, claims: Mapping[str, object]) -> str:
+        """Return a signed statement of these claims."""
+        ...
+
+    def read(self, token: str) -> dict[str, Any] | None:
+        """Return the claims of a statement that was signed here, None for any other."""
+        ...
+
+    def public_keys(self) -> list[dict[str, Any]]:
+        """Return the keys that others verify with, as JSON Web Keys."""
         ...

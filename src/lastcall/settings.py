@@ -32,6 +32,7 @@ class Settings:
     """Everything that `lastcall up` can be told."""
 
     state: Path
+    control: Address = Address("127.0.0.1", 7443)
     portal: Address = Address("127.0.0.1", 7080)
     metadata: Address = Address("127.0.0.1", 7169)
     expose_metadata: bool = False

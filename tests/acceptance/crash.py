@@ -30,12 +30,11 @@ PACE = 100
 NOTICES = {"PT5M": 3.0, "PT15M": 9.0}
 NAMES = ("web", "api", "db")
 READY_WITHIN_S = 30.0
-ROOT = (
-    "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg"
-    "/providers/Microsoft.Compute/virtualMachineScaleSets"
-)
+GROUP = "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg"
+ROOT = f"{GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets"
 ARM = "api-version=2024-07-01"
 EVENTS = "/metadata/scheduledevents?api-version=2020-07-01"
+HEADERS = {"Metadata": "true", "Content-Type": "application/json"}
 # What a client sees when the server dies while, or before, it answers.
 UNANSWERED = (OSError, http.client.HTTPException)
 
@@ -45,7 +44,9 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        flags = ["--metadata", "127.0.0.1:0", "--portal", "127.0.0.1:0", "--pace", str(PACE)]
+        flags = ["--pace", str(PACE)]
+        for address in ("--control", "--portal", "--metadata"):
+            flags += [address, "127.0.0.1:0"]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "lastcall", "up", "--state", str(folder), *flags],
             stdout=subprocess.DEVNULL,
@@ -89,7 +90,7 @@ class Client:
     def ask(self, verb: str, path: str, body: object = None) -> tuple[int, Any, dict[str, str]]:
         """Return status, decoded body and headers of an answer."""
         content = None if body is None else json.dumps(body)
-        self._connection.request(verb, path, content, {"Metadata": "true"})
+        self._connection.request(verb, path, content, HEADERS)
         answer = self._connection.getresponse()
         text = answer.read()
         headers = {name.lower(): value for name, value in answer.getheaders()}
@@ -392,6 +393,7 @@ class Crashes:
         try:
             server.wait_until_ready()
             arm, metadata = server.client("portal"), server.client("metadata")
+            arm.ask("PUT", f"{GROUP}?{ARM}", {"location": "westus"})
             self._chronicle.read(arm)
             for fleet in self.fleets:
                 self._chronicle.check_approvals(fleet.answered)

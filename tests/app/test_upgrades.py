@@ -186,3 +186,17 @@ async def test_only_the_newest_write_decides_how_the_set_is():
         await fleet.advance(MINUTE)
 
         assert (await fleet.scale_set()).provisioning is Provisioning.SUCCEEDED
+
+
+async def test_a_model_that_is_on_its_way_to_an_instance_outlives_later_writes():
+    automatic = Traits(upgrade_mode=UpgradeMode.AUTOMATIC)
+    async with Fleet(SLOW) as fleet:
+        await fleet.write(1, automatic)
+        await fleet.write(None, replace(automatic, notice=NOTICE), changes=True)
+        await fleet.write(None, replace(automatic, notice=2 * NOTICE), changes=True)
+        await fleet.write(None, Traits(notice=3 * NOTICE), changes=True)
+        await fleet.advance(10 * SECOND)
+
+        (version,) = await versions(fleet)
+        assert version < 4
+        assert await fleet.platform.read(lambda r: r.document(fleet.set_id(), version))

@@ -54,6 +54,7 @@ class ThreadedServer:
     async def _serve(self) -> None:
         settings = Settings(
             state=self.state,
+            control=ANYWHERE,
             portal=ANYWHERE,
             metadata=ANYWHERE,
             clock="virtual",

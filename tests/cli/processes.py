@@ -15,7 +15,8 @@ from typing import Any
 
 # Generous: it bounds a test that would otherwise hang, and measures nothing.
 PATIENCE_S = 60.0
-ANY_PORTS = ("--portal", "127.0.0.1:0", "--metadata", "127.0.0.1:0")
+ANYWHERE = "127.0.0.1:0"
+ANY_PORTS = ("--control", ANYWHERE, "--portal", ANYWHERE, "--metadata", ANYWHERE)
 LASTCALL = (sys.executable, "-m", "lastcall")
 
 

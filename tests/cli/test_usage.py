@@ -108,8 +108,8 @@ def test_a_program_gets_the_servers_refusal_as_json(ask):
     done = ask("vmss", "show", "-n", "nope", "--json")
     assert done.code == 3
     error = json.loads(done.out)["error"]
-    assert error["code"] == "ResourceNotFound"
-    assert f"error: {error['message']} (ResourceNotFound)\n" in done.err
+    assert error["code"] == "ResourceGroupNotFound"
+    assert f"error: {error['message']} (ResourceGroupNotFound)\n" in done.err
 
 
 @pytest.mark.acceptance

@@ -17,7 +17,7 @@ def test_a_set_is_created_shown_and_listed(ask):
     assert created["zones"] == ["1", "2"]
     assert ask("vmss", "show", "-n", "web", "--json").json == created
     assert ask("vmss", "list", "--json").json == [created]
-    assert ask("vmss", "list", "-g", "other", "--json").json == []
+    assert ask("vmss", "list", "-g", "other").code == 3
     table = ask("vmss", "list").out
     assert table.splitlines()[1].split() == ["web", "lastcall", "westus", "3", "PT10M", "Succeeded"]
 
@@ -37,7 +37,16 @@ def test_the_servers_refusal_is_printed_in_its_own_words(ask):
     assert "Traceback" not in refused.err
 
 
+def test_a_group_that_is_missing_is_made_with_its_first_set(ask):
+    assert ask("vmss", "show", "-n", "web").err.splitlines()[0].endswith("(ResourceGroupNotFound)")
+    made = ask(*CREATE, "--location", "eastus")
+    assert made.err.splitlines()[-1] == "Resource group lastcall was made in eastus."
+    second = ask("vmss", "create", "-n", "api", "--location", "westus")
+    assert (second.code, "Resource group" in second.err) == (0, False)
+
+
 def test_a_set_that_does_not_exist_is_exit_code_3_and_a_hint(ask, server):
+    assert ask(*CREATE).code == 0
     hint = f"see: lastcall vmss list --state {server.state}"
     for command in (
         ("show",),

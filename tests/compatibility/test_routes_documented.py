@@ -10,17 +10,20 @@ ROW = re.compile(r"^\| (GET|PUT|PATCH|POST|DELETE) \| `([^`]+)` \|", re.MULTILIN
 SHORT = {
     "{sets}": "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute"
     "/virtualMachineScaleSets",
-    "{compute}": "/subscriptions/{subscription}/providers/Microsoft.Compute",
-    "{insights}": "/subscriptions/{subscription}/providers/Microsoft.Insights",
-    "{settings}": "/subscriptions/{subscription}/resourceGroups/{group}/providers"
-    "/Microsoft.Insights/autoscaleSettings",
+    "{settings}": "{root}/resourceGroups/{group}/providers/Microsoft.Insights/autoscaleSettings",
+    "{offers}": "{compute}/locations/{location}/publishers/{publisher}/artifacttypes/vmimage"
+    "/offers",
+    "{compute}": "{root}/providers/Microsoft.Compute",
+    "{features}": "{root}/providers/Microsoft.Features/providers/{namespace}/features",
+    "{group}/": "{root}/resourceGroups/{group}/",
+    "{root}": "/subscriptions/{subscription}",
 }
 
 
 def documented() -> list[tuple[str, str]]:
     rows = ROW.findall(API.read_text())
     for short, path in SHORT.items():
-        rows = [(method, written.replace(short, path)) for method, written in rows]
+        rows = [(method, re.sub(f"^{re.escape(short)}", path, written)) for method, written in rows]
     return rows
 
 

@@ -510,6 +510,7 @@ async def a_history(store) -> None:
         (HistoryFilter(limit=10, after=1), "234"),
         (HistoryFilter(limit=1, after=1), "4"),
         (HistoryFilter(limit=10, after=99), ""),
+        (HistoryFilter(limit=0), ""),
         (HistoryFilter(limit=10, scope_id=ScopeId("one")), "123"),
         (HistoryFilter(limit=10, event_id=EventId("E")), "1"),
         (HistoryFilter(limit=10, machine=MachineId("web_1")), "4"),

@@ -99,7 +99,9 @@ def test_one_that_is_leaving_already_is_neither_chosen_nor_counted():
 def test_more_than_there_is_to_take_is_refused():
     machines = [a_machine("vm_0"), a_machine("vm_1", protection=Protection(from_scale_in=True))]
 
-    with pytest.raises(OperationNotAllowedError, match="Cannot remove 2 instances: only 1"):
+    with pytest.raises(
+        OperationNotAllowedError, match="Cannot scale in by 2: only 1 of the instances can go"
+    ):
         select_for_removal(machines, 2, ScaleInRule.DEFAULT)
 
 

@@ -83,6 +83,70 @@ async def test_a_request_of_a_web_page_is_refused_among_those_of_guests(stage):
     assert statuses == [200, 400] * 3 + [400, 200]
 
 
+def at_host(host, url=EVENTS, verb="GET"):
+    return f"{verb} {url} HTTP/1.1\r\nHost: {host}\r\nMetadata: true\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:7169",
+        "127.0.0.1.evil.example",
+        "evil.internal.example",
+        "a.b",
+        "localhost.evil.example:80",
+        "127.0.0.1:7169:x",
+        "user@127.0.0.1",
+        "[::1].evil.example",
+    ],
+)
+async def test_a_page_whose_own_name_leads_here_reads_nothing(stage, host):
+    for url in (EVENTS, INSTANCE, VERSIONS, "/metadata/scheduledevents?api-version=2017-03-01"):
+        for verb in ("GET", "POST"):
+            answer = await stage.ask(at_host(host, url, verb))
+            assert answer.status == 400
+            assert answer.error == "Bad request. The Host header is not an address or a local name"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "169.254.169.254",
+        "169.254.169.254:80",
+        "127.0.0.1:7169",
+        "127.1.0.1",
+        "[::1]:7169",
+        "[fe80::1]",
+        "localhost",
+        "LocalHost:7169",
+        "web.localhost",
+        "metadata",
+        "host.docker.internal:7169",
+        "",
+    ],
+)
+async def test_guests_ask_by_address_or_by_a_local_name(stage, host):
+    assert (await stage.ask(at_host(host))).status == 200
+
+
+async def test_a_foreign_host_is_refused_among_guests_and_however_often_it_asks(stage):
+    client = await stage.connect()
+    guest, page = at_host("169.254.169.254"), at_host("evil.example")
+    twice = a_request(headers=["Metadata: true", "Host: evil.example"])
+
+    statuses = [(await client.ask(raw)).status for raw in (guest, page) * 3]
+
+    assert statuses == [200, 400] * 3
+    assert (await stage.ask(twice)).status == 400
+
+
+async def test_an_old_client_without_a_host_is_served(stage):
+    old = f"GET {EVENTS} HTTP/1.0\r\nMetadata: true\r\n\r\n".encode()
+
+    assert (await stage.ask(old)).status == 200
+
+
 @pytest.mark.parametrize("twice", ["api-version=2020-07-01", "API-Version=2019-08-01"])
 async def test_a_parameter_given_twice_is_refused(stage, twice):
     answer = await stage.ask(a_request(f"{EVENTS}&{twice}"))

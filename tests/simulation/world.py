@@ -23,9 +23,12 @@ from lastcall.engine.model import (
     Action,
     EventId,
     EventType,
+    Machine,
     MachineId,
+    Model,
     Protection,
     ScopeId,
+    ScopeKind,
     SetId,
 )
 from lastcall.engine.operations import OperationStatus
@@ -50,6 +53,7 @@ from .invariants import BrokenPromiseError, Cause, Witness
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 NAMES = ("web", "api", "db")
+LONE_MAX = 3
 POLICY = Policy()
 Work = Callable[[Transaction], Any]
 Asked = tuple[Cause, Work]
@@ -319,6 +323,8 @@ class World:
     # Users
 
     def _user(self) -> Asked | None:
+        if self.chance() < 0.05:
+            return self._lone()
         name = self.rng.choice(NAMES)
         set_id = SetId(name)
         try:
@@ -436,6 +442,25 @@ class World:
 
         return cause, work
 
+    def _lone(self) -> Asked:
+        """Make machines that no set owns, or delete them with their scope."""
+        lone = [(key, view) for key, view in self.witness.views.items() if view.set_id is None]
+        if len(lone) < LONE_MAX and self.chance() < 0.6:
+            model = Model(notice=self.rng.choice((None, 5 * MINUTE, 15 * MINUTE)))
+            names = [f"vm-{self.asked}-{n}" for n in range(self.rng.choice((1, 2, 3)))]
+            kind = ScopeKind.AVAILABILITY_SET
+            return Cause("create"), lambda tx: events.create_scope(
+                tx, kind, names, model, self.moment()
+            )
+        if not lone:
+            return Cause("delete"), lambda tx: events.delete_scope(
+                tx, ScopeId("nobody"), self.moment()
+            )
+        scope_id, view = self.rng.choice(lone)
+        force = self.chance() < 0.15
+        cause = Cause("delete", targets=frozenset(view.machines), force=force)
+        return cause, lambda tx: events.delete_scope(tx, scope_id, self.moment(), force=force)
+
     # The platform
 
     def _platform(self) -> Asked | None:
@@ -485,7 +510,17 @@ class World:
             found = scale_sets.capacity_of(present)
             if found != expected:
                 raise BrokenPromiseError(f"{scale_set.name}: capacity {found}, not {expected}")
+            for _, machine in present:
+                self._check_documents(reader, scale_set, machine)
             self._check_operations(reader)
+
+    def _check_documents(self, reader: Ledger, scale_set: ScaleSet, machine: Machine) -> None:
+        """Insist that the model which a machine has, and the one it booted with, can be shown."""
+        for number in (machine.model.version, machine.booted):
+            try:
+                reader.document(scale_set.id, number)
+            except ResourceNotFoundError:
+                raise BrokenPromiseError(f"{machine.name}: model {number} is lost") from None
 
     def _check_operations(self, reader: Ledger) -> None:
         """Insist that a deletion is not called finished before its machines have gone."""
@@ -504,6 +539,8 @@ class World:
         for view in self.witness.views.values():
             if view.shown.events:
                 raise BrokenPromiseError(f"never over: {view.shown.events}")
+            if view.set_id is None and not view.machines:
+                raise BrokenPromiseError("a scope that nobody owns has no machines and stays")
         for operation_id, cause in self.witness.operations.items():
             operation = reader.operation(operation_id)
             if not operation.is_over:

@@ -10,18 +10,22 @@ from starlette.applications import Starlette
 
 from lastcall.app.platform import Platform, World
 from lastcall.clock import SystemClock, VirtualClock
-from lastcall.drivers.simulated import SimulatedDriver
+from lastcall.drivers.simulated import Script, SimulatedDriver
 from lastcall.engine.policy import Policy
 from lastcall.ids import RandomIds
 from lastcall.ports import Clock
 from lastcall.store.memory import MemoryStore
-from lastcall.web.apps import Account, build_app
+from lastcall.web.apps import Account, SignIn, build_app
 from lastcall.web.routing import Route, Table
+from tests.app.signing import an_authority
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000001"
+TENANT = "00000000-0000-0000-0000-0000000000aa"
+CONTROL = "https://127.0.0.1:7443"
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 VERSION = "2024-07-01"
-ROOT = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Group/providers/Microsoft.Compute"
+GROUP = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Group"
+ROOT = f"{GROUP}/providers/Microsoft.Compute"
 SETS = f"{ROOT}/virtualMachineScaleSets"
 WEB = f"{SETS}/web"
 OURS = "/lastcall/v1"
@@ -62,6 +66,7 @@ class Desk:
         """Send one request; `if_match` becomes the header If-Match."""
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         if isinstance(body, bytes):
+            given = {"content-type": "application/json", **given}
             return await self.http.request(method, url, content=body, headers=given)
         return await self.http.request(method, url, json=body, headers=given)
 
@@ -91,19 +96,35 @@ class Desk:
 
 @asynccontextmanager
 async def a_desk(
-    clock: Clock | None = None, store: MemoryStore | None = None
+    clock: Clock | None = None,
+    store: MemoryStore | None = None,
+    script: Script | None = None,
+    *,
+    group: str = GROUP,
 ) -> AsyncIterator[Desk]:
     kept = store or MemoryStore()
     world = World(
-        store=kept, driver=SimulatedDriver(), clock=clock or VirtualClock(NOON), ids=RandomIds(1)
+        store=kept,
+        driver=SimulatedDriver(script),
+        clock=clock or VirtualClock(NOON),
+        ids=RandomIds(1),
     )
     platform = Platform(world, Policy())
     await platform.start()
-    account = Account(subscription=SUBSCRIPTION, tenant="tenant")
-    desk = Desk(platform, kept, build_app(platform, account, metadata_url=lambda m: f"x/{m.name}"))
+    account = Account(subscription=SUBSCRIPTION, tenant=TENANT)
+    app = build_app(platform, account, a_sign_in(platform), metadata_url=lambda m: f"x/{m.name}")
+    desk = Desk(platform, kept, app)
     async with desk.http:
+        if group:
+            url = f"{group}?api-version={VERSION}"
+            made = await desk.send("PUT", url, {"location": "westus"})
+            assert made.status_code in (200, 201)
         yield desk
     await platform.stop()
+
+
+def a_sign_in(platform: Platform) -> SignIn:
+    return SignIn(an_authority(platform), CONTROL)
 
 
 def a_real_clock() -> Clock:

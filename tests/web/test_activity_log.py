@@ -6,8 +6,13 @@ import pytest
 
 from lastcall.ports import StoreUnavailableError
 from lastcall.store.memory import MemoryStore
-from tests.web.desk import OURS, SUBSCRIPTION, WEB, a_desk, with_notice
+from tests.app.signing import some_tokens
+from tests.web.desk import GROUP, OURS, SUBSCRIPTION, WEB, a_desk, with_notice
 from tests.web.settings import AUTO, INSIGHTS, a_profile, a_setting, report
+from tests.web.test_control import ControlDesk, clock
+from tests.web.test_deployments import a_deployment, a_network, a_set, deploy
+
+__all__ = ["clock"]
 
 VALUES = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Insights/eventtypes/management/values"
 # As az writes it: times without quotes and without an offset.
@@ -61,6 +66,7 @@ async def test_creating_changing_and_deleting_a_set_are_logged(web):
         (f"{COMPUTE}/delete", "Succeeded"),
         (f"{COMPUTE}/delete", "Accepted"),
         *[(f"{COMPUTE}/write", "Succeeded"), (f"{COMPUTE}/write", "Accepted")] * 2,
+        ("Microsoft.Resources/subscriptions/resourceGroups/write", "Succeeded"),
     ]
 
 
@@ -164,14 +170,14 @@ async def test_what_autoscale_does_is_its_own(web):
 @pytest.mark.parametrize(
     ("condition", "count"),
     [
-        ("", 2),
-        (" and resourceGroupName eq 'GROUP'", 2),
+        ("", 3),
+        (" and resourceGroupName eq 'GROUP'", 3),
         (" and resourceGroupName eq 'other'", 0),
         (f" and resourceUri eq '{WEB}'", 2),
         (f" and resourceId eq '{WEB}/virtualMachines/0'", 0),
         (" and resourceProvider eq 'Microsoft.Compute'", 2),
-        (" and status eq 'Succeeded'", 1),
-        (" and caller eq 'portal'", 2),
+        (" and status eq 'Succeeded'", 2),
+        (" and caller eq 'portal'", 3),
         (" and caller eq 'someone'", 0),
     ],
 )
@@ -184,7 +190,7 @@ async def test_only_the_span_of_time_counts_and_only_some_members_are_shown(web)
 
     assert await events(web, **{"$filter": later}) == []
     selected = await events(web, **{"$select": "caller , status"})
-    assert [set(event) for event in selected] == [{"caller", "status"}] * 2
+    assert [set(event) for event in selected] == [{"caller", "status"}] * 3
 
 
 async def test_a_filter_is_required(web):
@@ -220,9 +226,9 @@ async def test_our_own_list_comes_in_pages_and_by_group(web):
     first = (await web.send("GET", f"{OURS}/activities?limit=2")).json()
     rest = (await web.send("GET", f"{OURS}/activities?before={first['next']}")).json()
 
-    assert [each["seq"] for each in first["value"] + rest["value"]] == [3, 2, 1]
+    assert [each["seq"] for each in first["value"] + rest["value"]] == [4, 3, 2, 1]
     assert rest["next"] is None
-    assert [each["seq"] for each in await activities(web, "?group=GROUP")] == [2, 1]
+    assert [each["seq"] for each in await activities(web, "?group=GROUP")] == [3, 2, 1]
 
 
 class FullStore(MemoryStore):
@@ -238,7 +244,7 @@ class FullStore(MemoryStore):
 
 async def test_a_refusal_is_answered_even_when_it_cannot_be_logged():
     store = FullStore()
-    async with a_desk(store=store) as desk:
+    async with a_desk(store=store, group="") as desk:
         store.is_full = True
 
         answer = await desk.send("PATCH", f"{WEB}?api-version=2024-07-01", b"{")
@@ -259,3 +265,60 @@ async def test_the_log_is_written_with_the_change_or_not_at_all(web):
         (f"{COMPUTE}/write", "Succeeded"),
         (f"{COMPUTE}/write", "Accepted"),
     ]
+
+
+async def test_who_has_signed_in_is_named(clock):
+    async with a_desk(clock) as desk:
+        control = ControlDesk(desk, some_tokens(clock=clock))
+        bearer = f"Bearer {await control.token()}"
+        url = f"{WEB}?api-version=2024-07-01"
+        assert (await control.send("PUT", url)).status_code == 401
+        created = await control.send("PUT", url, with_notice(), authorization=bearer)
+        assert created.status_code == 201
+
+        found = await activities(desk)
+
+    assert [each["caller"] for each in found] == ["default", "portal"]
+
+
+async def test_what_changes_nothing_is_logged_all_the_same(web):
+    path = f"{GROUP}/providers/Microsoft.Resources/deployments/one"
+    await web.arm("POST", f"{path}/validate", a_deployment())
+    await web.arm("DELETE", f"{WEB}/virtualMachines/99")
+
+    assert short((await activities(web))[:2]) == [
+        (f"{COMPUTE}/virtualMachines/delete", "Succeeded"),
+        ("Microsoft.Resources/deployments/validate/action", "Succeeded"),
+    ]
+
+
+async def test_a_deployment_is_one_request_whatever_it_writes(web):
+    before = len(await activities(web))
+    await deploy(web, a_deployment(a_network(), a_set("other")))
+
+    found = await activities(web)
+
+    assert short(found[: len(found) - before]) == [
+        ("Microsoft.Resources/deployments/write", "Succeeded"),
+        ("Microsoft.Resources/deployments/write", "Accepted"),
+    ]
+
+
+async def test_resources_of_any_type_and_their_group_are_named_after_their_type(web):
+    network = f"{GROUP}/providers/Microsoft.Network/virtualNetworks/net"
+    await web.arm("PUT", network, {"location": "westus", "properties": {}})
+    await web.arm("DELETE", GROUP)
+    await web.settle(timedelta(hours=1))
+
+    found = await events(web, f" and resourceUri eq '{GROUP}'")
+
+    group = "Microsoft.Resources/subscriptions/resourceGroups"
+    assert brief(found) == [
+        (f"{group}/delete", "Succeeded"),
+        (f"{group}/delete", "Accepted"),
+        ("Microsoft.Network/virtualNetworks/write", "Succeeded"),
+        (f"{COMPUTE}/write", "Succeeded"),
+        (f"{COMPUTE}/write", "Accepted"),
+        (f"{group}/write", "Succeeded"),
+    ]
+    assert found[2]["resourceId"] == network

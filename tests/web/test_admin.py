@@ -354,6 +354,31 @@ async def test_an_impossible_scope_is_refused(desk, body):
     assert desk.dump() == before
 
 
+async def test_machines_without_a_scale_set_go_with_their_scope(desk):
+    body = {"kind": "availabilitySet", "names": ["db-1", "db-2"]}
+    scope = (await desk.send("POST", f"{OURS}/scopes", body)).json()
+    await desk.settle()
+
+    deleted = await desk.send("DELETE", f"{OURS}/scopes/{scope['id'].upper()}")
+    await desk.settle()
+
+    assert (deleted.status_code, deleted.json()["members"]) == (202, ["db-1", "db-2"])
+    for what in ("scopes", "instances"):
+        assert (await desk.send("GET", f"{OURS}/{what}")).json()["value"] == []
+    again = await desk.send("DELETE", f"{OURS}/scopes/{scope['id']}")
+    assert (again.status_code, again.json()["error"]["code"]) == (404, "ScopeNotFound")
+
+
+async def test_the_scope_of_a_scale_set_is_the_sets_to_delete(web):
+    scope = (await web.send("GET", f"{OURS}/scopes")).json()["value"][0]["id"]
+    before = web.dump()
+
+    answer = await web.send("DELETE", f"{OURS}/scopes/{scope}?forceDeletion=true")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "OperationNotAllowed")
+    assert web.dump() == before
+
+
 async def test_history_can_be_narrowed(web):
     event = (await web.send("POST", EVENTS, FREEZE)).json()
     vm = (await web.send("GET", f"{OURS}/instances")).json()["value"][1]["vmId"]

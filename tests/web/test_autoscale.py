@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.web.desk import OURS, SUBSCRIPTION, WEB, a_desk, with_notice
+from tests.web.desk import GROUP, OURS, SUBSCRIPTION, WEB, a_desk, with_notice
 from tests.web.openapi import validator
 from tests.web.settings import (
     AUTO,
@@ -18,6 +18,7 @@ from tests.web.settings import (
     a_setting,
     report,
 )
+from tests.web.test_deployments import a_deployment, a_set, deploy
 
 MINUTE = timedelta(minutes=1)
 EVERYWHERE = f"/subscriptions/{SUBSCRIPTION}/providers/microsoft.insights/autoscalesettings"
@@ -54,7 +55,7 @@ async def test_a_setting_is_created_shown_listed_and_deleted(web):
     for path in (SETTINGS, EVERYWHERE):
         assert (await web.arm("GET", path, version=INSIGHTS)).json() == {"value": [shown]}
     other = SETTINGS.replace("Group", "other")
-    assert (await web.arm("GET", other, version=INSIGHTS)).json() == {"value": []}
+    assert (await web.arm("GET", other, version=INSIGHTS)).status_code == 404
 
     assert (await web.arm("DELETE", AUTO, version=INSIGHTS)).status_code == 200
     assert (await web.arm("DELETE", AUTO, version=INSIGHTS)).status_code == 204
@@ -600,3 +601,59 @@ async def test_the_versions_are_those_of_the_monitoring_provider(web):
     assert old.status_code == 400
     assert "2022-10-01" in old.json()["error"]["message"]
     assert (await web.arm("GET", SETTINGS, version="2014-04-01")).status_code == 200
+
+
+# With everything else in a group
+
+
+async def test_a_setting_is_in_a_group_that_exists_and_goes_with_it(web):
+    nowhere = await put(web, path=AUTO.replace("Group", "nowhere"))
+    assert (nowhere.status_code, nowhere.json()["error"]["code"]) == (404, "ResourceGroupNotFound")
+    await put(web)
+    await report(web, 90)
+
+    await web.arm("DELETE", GROUP)
+    leaving = await put(web)
+    assert leaving.status_code == 409
+    await web.settle(timedelta(hours=1))
+
+    assert (await web.arm("GET", EVERYWHERE, version=INSIGHTS)).json() == {"value": []}
+    assert await listed(web) == []
+
+
+async def test_a_template_deploys_a_setting_with_its_set(desk):
+    setting = {
+        "type": "Microsoft.Insights/autoscaleSettings",
+        "apiVersion": "2022-10-01",
+        "name": "auto",
+        "dependsOn": [],
+        **a_setting(
+            a_profile(counts="4 4 4"),
+            targetResourceUri="[resourceId('Microsoft.Compute/virtualMachineScaleSets', 'web')]",
+        ),
+    }
+    deployed = await deploy(desk, a_deployment(a_set(), setting))
+    assert deployed["status"] == "Succeeded", deployed
+    assert await capacity(desk) == 4
+    await report(desk, 90)
+
+    complete = await deploy(desk, a_deployment(a_set(), mode="complete"))
+
+    assert complete["status"] == "Succeeded", complete
+    assert (await desk.arm("GET", AUTO, version=INSIGHTS)).status_code == 404
+    assert len(await listed(desk)) == 1, "what was measured is no resource of a template"
+    wrong = setting | {"properties": {"profiles": []}}
+    failed = await deploy(desk, a_deployment(wrong))
+    assert failed["status"] == "Failed"
+
+
+async def test_what_was_measured_is_nobody_elses_to_write(web):
+    await report(web, 90)
+    series = f"{WEB}/providers/lastcall/metrics/{CPU}".replace(" ", "%20")
+
+    for method in ("GET", "PUT", "DELETE"):
+        refused = await web.arm(method, series, {"location": "westus"})
+        assert refused.status_code == 404
+    assert len(await listed(web)) == 1
+    names = (await web.arm("GET", f"{GROUP}/resources")).json()["value"]
+    assert [each["name"] for each in names] == ["web"]

@@ -22,6 +22,17 @@ GOOD = {
     "operation": "00000000-0000-0000-0000-00000000000f",
     "event": "00000000-0000-0000-0000-00000000000F",
     "setting": "auto",
+    "namespace": "Microsoft.Compute",
+    "feature": "Something",
+    "publisher": "Canonical",
+    "offer": "UbuntuServer",
+    "sku": "18.04-LTS",
+    "version": "1.0.0",
+    "resource*": "Microsoft.Network/virtualNetworks/net",
+    "types*": "Microsoft.Network/virtualNetworks",
+    "authority*": "adfs",
+    "principal": "nobody",
+    "scope": "00000000-0000-0000-0000-0000000000ff",
 }
 NOT_JSON = [b"{", b"", b"[]", b'"x"', b"\xff\xfe", b'{"a":' * 2000, b"nul", b'{"a":"\\ud800"}']
 VERBS = ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
@@ -29,19 +40,23 @@ VERBS = ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
 
 def fill(path, names):
     for name, value in names.items():
-        path = path.replace(f"{{{name}}}", quote(value, safe=""))
+        path = path.replace(f"{{{name}}}", quote(value, safe="/" if name.endswith("*") else ""))
     return path
 
 
 def is_arm(route):
-    return route.path.startswith("/subscriptions")
+    return route.path.startswith(("/subscriptions", "/tenants"))
+
+
+def is_in_subscription(route):
+    return "{subscription}" in route.path
 
 
 def takes_a_body(route):
     if not is_arm(route):
         return route.takes is not None
     return route.method in ("PUT", "PATCH") or (
-        route.method == "POST" and "{instance}" not in route.path
+        route.method == "POST" and "{set}" in route.path and "{instance}" not in route.path
     )
 
 
@@ -56,11 +71,23 @@ SENTENCE_ENDS = (".", "ARMResourceNotFoundFix", "only for Spot Virtual Machines"
 def assert_envelope(answer):
     assert 400 <= answer.status_code < 500, answer.text
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
+    if answer.url.path.endswith("/token") and answer.status_code in (400, 401):
+        assert_oauth(answer)
+        return
     assert answer.json().keys() == {"error"}
     error = answer.json()["error"]
     assert {"code", "message"} <= error.keys() <= {"code", "message", "target"}
     assert error["code"].isidentifier()
     assert error["message"].endswith(SENTENCE_ENDS)
+
+
+def assert_oauth(answer):
+    """What asks for a token is refused as OAuth 2 has it."""
+    error = answer.json()
+    assert {"error", "error_description"} <= error.keys()
+    assert error.keys() <= {"error", "error_description", "error_codes"}
+    assert error["error"].isidentifier()
+    assert error["error_description"].endswith((".", "'."))
 
 
 async def refused(desk, method, url, body=None, **headers):
@@ -81,7 +108,7 @@ async def test_every_control_plane_route_wants_a_known_api_version(web):
 
 
 async def test_every_control_plane_route_knows_one_subscription(web):
-    for route in filter(is_arm, web.routes):
+    for route in filter(is_in_subscription, web.routes):
         for other in ("00000000-0000-0000-0000-000000000002", "x", "%00", "x" * 5000):
             url = url_of(route, GOOD | {"subscription": other})
             answer = await refused(web, route.method, url)
@@ -126,7 +153,12 @@ async def test_every_body_has_a_limit(web, declared):
     for route in filter(takes_a_body, web.routes):
         before = web.dump()
         content = large if declared else in_chunks()
-        answer = await web.http.request(route.method, url_of(route), content=content)
+        answer = await web.http.request(
+            route.method,
+            url_of(route),
+            content=content,
+            headers={"content-type": "application/json"},
+        )
         assert answer.status_code == 413
         assert_envelope(answer)
         assert web.dump() == before
@@ -143,7 +175,7 @@ async def test_a_wrong_notice_is_refused_by_its_path(web, notice):
 
 async def test_every_flag_and_number_is_checked(web):
     for route in web.routes:
-        if route.method == "DELETE" and "Microsoft.Compute" in route.path:
+        if route.method == "DELETE" and "{set}" in route.path:
             query = f"api-version={VERSION}&forceDeletion=maybe"
             await refused(web, "DELETE", url_of(route, query=query))
         for parameter in route.query:
@@ -156,8 +188,10 @@ async def test_every_flag_and_number_is_checked(web):
 @pytest.mark.parametrize("name", ["nope", "%", "a/b", "...", "\x00", "💥", "x" * 300, "' or 1=1"])
 async def test_unknown_names_are_refused_or_already_gone(web, name):
     for route in web.routes:
-        for place in ("set", "instance", "operation", "event"):
+        for place in ("set", "instance", "operation", "event", "group", "scope"):
             if f"{{{place}}}" not in route.path or (route.method, place) == ("PUT", "set"):
+                continue
+            if (route.method, place) == ("PUT", "group") and route.path.endswith("{group}"):
                 continue
             before = web.dump()
             body = {"instanceIds": ["*"]} if takes_a_body(route) else None
@@ -177,7 +211,7 @@ async def test_a_set_cannot_have_just_any_name(web, name):
     await refused(web, "PUT", url_of(route, GOOD | {"group": "a/b."}), with_notice())
 
 
-@pytest.mark.parametrize("path", ["/", "/nothing", "//", "/subscriptions", "/lastcall/v1", "/%00"])
+@pytest.mark.parametrize("path", ["/", "/nothing", "//", "/subscription", "/lastcall/v1", "/%00"])
 async def test_elsewhere_there_is_nothing(web, path):
     answer = await refused(web, "GET", path)
     assert answer.json()["error"]["code"] == "NotFound"
@@ -262,6 +296,11 @@ def requests(draw):
                         "instance",
                         "all",
                         "$expand",
+                        "$filter",
+                        "$orderby",
+                        "$top",
+                        "$skiptoken",
+                        "forceDeletionTypes",
                         "forceDeletion",
                         "monitor",
                         "$filter",
@@ -274,7 +313,8 @@ def requests(draw):
                     ]
                 )
                 | SEGMENTS,
-                st.sampled_from(["true", "1", "instanceView", FILTER]) | SEGMENTS,
+                st.sampled_from(["true", "1", "instanceView", "name desc", "name eq 'web'", FILTER])
+                | SEGMENTS,
                 max_size=2,
             )
         ),
@@ -302,7 +342,11 @@ async def no_harm(number, names, query, headers, body):
         route = routes[number % len(routes)]
         before = desk.dump()
         answer = await desk.http.request(
-            route.method, fill(route.path, names), params=query, content=body, headers=headers
+            route.method,
+            fill(route.path, names),
+            params=query,
+            content=body,
+            headers={"content-type": "application/json", **headers},
         )
         if answer.status_code >= 400:
             assert_envelope(answer)

@@ -14,7 +14,7 @@ from lastcall.ports import Commit, StoreUnavailableError
 from lastcall.store.memory import MemoryStore
 from lastcall.web.apps import Account, build_app
 from lastcall.web.errors import STATUS_OF, refusal
-from tests.web.desk import NOON, OURS, SUBSCRIPTION, VERSION, WEB, Desk, a_desk, a_model
+from tests.web.desk import NOON, OURS, SUBSCRIPTION, VERSION, WEB, Desk, a_desk, a_model, a_sign_in
 
 
 class SilentStore(MemoryStore):
@@ -59,7 +59,9 @@ async def test_a_store_in_trouble_is_a_503_that_says_when_to_come_back():
             ids=RandomIds(1),
         )
         platform = Platform(world, Policy())
-        app = build_app(platform, Account(subscription=SUBSCRIPTION, tenant="t"))
+        app = build_app(
+            platform, Account(subscription=SUBSCRIPTION, tenant="t"), a_sign_in(platform)
+        )
         desk = Desk(platform, calm.store, app)
 
         answer = await desk.send("PUT", f"{WEB}?api-version=2024-07-01", a_model())
@@ -78,7 +80,7 @@ async def test_a_bug_is_a_500_without_details_and_is_logged(caplog):
         ids=RandomIds(1),
     )
     platform = Platform(world, Policy())
-    app = build_app(platform, Account(subscription=SUBSCRIPTION, tenant="t"))
+    app = build_app(platform, Account(subscription=SUBSCRIPTION, tenant="t"), a_sign_in(platform))
     desk = Desk(platform, world.store, app)
 
     with caplog.at_level(logging.ERROR):
@@ -107,7 +109,9 @@ async def test_further_routes_are_refused_in_the_same_shape():
         Route("/c", raises(HTTPException(404, "Nothing."))),
         Route("/d", raises(ZeroDivisionError("secret"))),
     ]
-    app = build_app(platform, Account(subscription=SUBSCRIPTION, tenant="t"), more=more)
+    app = build_app(
+        platform, Account(subscription=SUBSCRIPTION, tenant="t"), a_sign_in(platform), more=more
+    )
     desk = Desk(platform, world.store, app)
 
     codes = [

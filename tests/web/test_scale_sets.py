@@ -79,6 +79,24 @@ async def test_an_old_api_version_is_not_shown_what_it_could_not_send_back(web):
     assert "scheduledEventsProfile" not in answer.json()["properties"]["virtualMachineProfile"]
 
 
+async def test_what_the_service_adds_is_shown_to_the_versions_that_know_it(web):
+    old = await web.arm("GET", WEB, version="2019-03-01")
+    new = await web.arm("GET", WEB, version="2024-03-01")
+
+    assert not {"etag", "timeCreated"} & (old.json().keys() | old.json()["properties"].keys())
+    assert "timeCreated" not in old.json()["properties"]["virtualMachineProfile"]
+    assert "etag" not in old.headers
+    assert new.json()["etag"] == new.headers["etag"] == '"1"'
+    assert new.json()["properties"]["timeCreated"]
+
+
+async def test_no_answer_is_kept_or_taken_for_a_page(web):
+    for path in (WEB, f"{WEB}/nothing"):
+        answer = await web.arm("GET", path)
+        assert answer.headers["cache-control"] == answer.headers["pragma"] == "no-cache"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
 @pytest.mark.parametrize(
     "path",
     [WEB.upper(), WEB.lower(), WEB.replace("resourceGroups", "resourcegroups"), f"{WEB}/"],
@@ -131,11 +149,9 @@ async def test_a_set_is_listed_by_group_subscription_and_location(web):
 
 
 async def test_elsewhere_the_list_is_empty(web):
-    for path in (
-        SETS.replace("/Group/", "/Other/"),
-        f"{LOCATIONS}/eastus/virtualMachineScaleSets",
-    ):
-        assert (await web.arm("GET", path)).json() == {"value": []}
+    path = f"{LOCATIONS}/eastus/virtualMachineScaleSets"
+
+    assert (await web.arm("GET", path)).json() == {"value": []}
 
 
 async def test_another_subscription_does_not_exist(web):

@@ -36,6 +36,13 @@ def test_an_object_is_read():
         b"[" * 200_000,
         nested(DEPTH_MAX + 1),
         b'{"a":' + b"[" * DEPTH_MAX + b"]" * DEPTH_MAX + b"}",
+        b'{"a":"x\\u0000"}',
+        b'{"tags":{"a\\u0000":"x"}}',
+        b'{"a":9223372036854775808}',
+        b'{"a":-1' + b"0" * 400 + b"}",
+        b'{"a":1' + b"0" * 5000 + b"}",
+        b'{"a":1,"a":1}',
+        b'{"a":[{"b":1,"c":2,"\\u0062":3}]}',
     ],
 )
 def test_what_is_not_an_object_is_refused_with_a_reason(body):
@@ -44,6 +51,11 @@ def test_what_is_not_an_object_is_refused_with_a_reason(body):
     sentence = "The request content was invalid and could not be deserialized: '"
     assert str(refusal.value).startswith(sentence)
     assert refusal.value.code == "InvalidRequestContent"
+
+
+def test_a_text_about_nul_and_the_largest_numbers_are_read():
+    read = parse_body(b'{"a":"\\\\u0000","b":[9223372036854775807,-9223372036854775807]}')
+    assert read == {"a": "\\u0000", "b": [2**63 - 1, 1 - 2**63]}
 
 
 def test_the_deepest_allowed_nesting_is_read():

@@ -1,6 +1,6 @@
 import pytest
 
-from lastcall.engine.errors import InvalidParameterError
+from lastcall.engine.errors import InvalidParameterError, InvalidResourceGroupError
 from lastcall.wire.names import (
     instance_path,
     place,
@@ -54,6 +54,6 @@ def test_good_group_names_pass(name):
 
 @pytest.mark.parametrize("name", ["", "a.", "a b", "a/b", "a" * 91, "a\n"])
 def test_bad_group_names_are_refused(name):
-    with pytest.raises(InvalidParameterError, match="is not allowed") as refusal:
+    with pytest.raises(InvalidResourceGroupError, match="is not allowed") as refusal:
         refuse_resource_group_name(name)
     assert refusal.value.target == "resourceGroupName"

@@ -241,20 +241,27 @@ def test_an_empty_flexible_set_needs_no_size():
     [
         ({"location": "eastus"}, "location"),
         ({"zones": ["1"]}, "zones"),
-        ({"properties": {"orchestrationMode": "Flexible"}}, "properties.orchestrationMode"),
+        ({"properties": {"orchestrationMode": "Flexible"}}, "orchestrationMode"),
         (
             {"properties": {"platformFaultDomainCount": 3}},
-            "properties.platformFaultDomainCount",
+            "platformFaultDomainCount",
         ),
-        ({"properties": {"singlePlacementGroup": True}}, "properties.singlePlacementGroup"),
+        ({"properties": {"singlePlacementGroup": True}}, "singlePlacementGroup"),
+        ({"properties": {"virtualMachineProfile": {"priority": "Spot"}}}, "priority"),
     ],
 )
 def test_what_a_set_keeps_for_life_cannot_be_changed(patch, target):
-    old = a_model(singlePlacementGroup=False)
+    profile = {"priority": "Regular"}
+    old = a_model(singlePlacementGroup=False, virtualMachineProfile=profile)
     with pytest.raises(PropertyChangeNotAllowedError) as refusal:
         refuse_change(old, merge(old, patch))
     assert refusal.value.target == target
     assert refusal.value.code == "PropertyChangeNotAllowed"
+
+
+def test_a_set_without_machines_may_get_a_profile_of_any_priority():
+    old = a_model(orchestrationMode="Flexible")
+    refuse_change(old, merge(old, {"properties": {"virtualMachineProfile": {"priority": "Spot"}}}))
 
 
 def test_other_changes_and_other_spellings_pass():

@@ -16,8 +16,17 @@ from lastcall.engine.operations import Operation, OperationStatus
 from lastcall.engine.resources import Activity, Asked
 from lastcall.ports import Transaction
 
-# The request that is being answered; the edge sets it, and every transaction made for it knows.
-UNDER_WAY: Final[ContextVar[Asked | None]] = ContextVar("UNDER_WAY", default=None)
+
+class Request:
+    """A request that is being answered, and whether the log has it already."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.is_logged = False
+
+
+# The edge sets it, and every transaction that is made for a request knows whose it is.
+UNDER_WAY: Final[ContextVar[Request | None]] = ContextVar("UNDER_WAY", default=None)
 
 
 class Outcome(StrEnum):

@@ -41,6 +41,7 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def write(tx: Transaction, path: Path, document: Mapping[str, Any], moment: Moment) -> Resource:
     """Create a setting or replace its document; one that is enabled is looked at at once."""
+    resources.demand_open_group(tx, path)
     setting = parse_setting(document["properties"])
     _refuse_second(tx, path, setting)
     due_at = moment.now if setting.enabled else None

@@ -4,9 +4,17 @@ from collections.abc import Sequence
 
 from lastcall.app.learning import Moment, learn
 from lastcall.engine.effects import Step
-from lastcall.engine.errors import ScopeNotFoundError
-from lastcall.engine.facts import Announced, Approved, MachinesAdded, Watched, Withdrawn
+from lastcall.engine.errors import OperationNotAllowedError, ScopeNotFoundError
+from lastcall.engine.facts import (
+    Announced,
+    Approved,
+    MachinesAdded,
+    Requested,
+    Watched,
+    Withdrawn,
+)
 from lastcall.engine.model import (
+    Action,
     EventId,
     Machine,
     Model,
@@ -78,5 +86,23 @@ def create_scope(
     )
     fact = MachinesAdded(
         machines=machines, event_ids=tuple(moment.ids.event_id() for _ in machines)
+    )
+    return learn(tx, scope_id, fact, moment).scope
+
+
+def delete_scope(
+    tx: Transaction, scope_id: ScopeId, moment: Moment, *, force: bool = False
+) -> Scope:
+    """Delete a scope that no scale set owns: its machines get their notices, and it goes last."""
+    scope = tx.scope(scope_id)
+    if scope.set_id is not None:
+        raise OperationNotAllowedError(
+            "The machines of this scope belong to a scale set; delete the set or its instances."
+        )
+    fact = Requested(
+        action=Action.DELETE,
+        machines=tuple(scope.machines),
+        event_ids=tuple(moment.ids.event_id() for _ in scope.machines),
+        force=force,
     )
     return learn(tx, scope_id, fact, moment).scope

@@ -39,6 +39,9 @@ def learn(tx: Transaction, scope_id: ScopeId, fact: Fact, moment: Moment) -> Ste
         failures = {f.operation: f.failure for f in decision.finished if f.failure is not None}
         for operation_id, count in counts.items():
             settle(tx, operation_id, count, failures.get(operation_id), moment)
+    # A set outlives its instances; a scope that no set owns goes with its last machine.
+    if decision.scope.set_id is None and not decision.scope.machines:
+        tx.forget_scope(scope_id)
     return decision
 
 
@@ -89,4 +92,4 @@ def remove(tx: Transaction, resource_id: ResourceId) -> None:
 
 def _group(resource_id: ResourceId) -> str:
     parts = resource_id.split("/")
-    return parts[4] if len(parts) > 4 else ""
+    return parts[4] if parts[3:4] == ["resourcegroups"] else ""

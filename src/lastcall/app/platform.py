@@ -23,7 +23,6 @@ from lastcall.engine.limits import (
 )
 from lastcall.engine.model import ScopeId
 from lastcall.engine.policy import Policy
-from lastcall.engine.resources import Asked
 from lastcall.ports import (
     Clock,
     Commit,
@@ -113,16 +112,19 @@ class Platform:
 
     def transact(self, work: Callable[[Transaction, Moment], T]) -> Awaitable[T]:
         """Run one use case: it is durable when the result is there, and so is who asked for it."""
-        asked = activities.UNDER_WAY.get()
-        if asked is None:
+        request = activities.UNDER_WAY.get()
+        if request is None or request.is_logged:
             return self._store.transact(lambda tx: work(tx, self.moment()))
-        return self._store.transact(lambda tx: self._logged(tx, work, asked))
+        return self._store.transact(lambda tx: self._logged(tx, work, request))
 
-    def _logged(self, tx: Transaction, work: Callable[[Transaction, Moment], T], asked: Asked) -> T:
-        moment = replace(self.moment(), asked=asked)
+    def _logged(
+        self, tx: Transaction, work: Callable[[Transaction, Moment], T], request: activities.Request
+    ) -> T:
+        moment = replace(self.moment(), asked=request.asked)
         result = work(tx, moment)
         if not tx.has_logged():
-            activities.done(tx, asked, moment.ids.operation_id(), moment.now)
+            activities.done(tx, request.asked, moment.ids.operation_id(), moment.now)
+        request.is_logged = True
         return result
 
     async def read(self, work: Callable[[Reader], T]) -> T:
@@ -176,7 +178,6 @@ class Platform:
                 await self._move(clock, max(due, clock.now()))
                 await self._reconciler.reconcile()
             await self._move(clock, target)
-        await self.transact(lambda _tx, _moment: None)  # For the log of who asked for what.
         return target
 
     async def _move(self, clock: MovableClock, instant: datetime) -> None:

@@ -8,8 +8,12 @@ from msgspec.structs import replace
 
 from lastcall.app import activities
 from lastcall.app.learning import Moment, settle
-from lastcall.engine.errors import ResourceGroupNotFoundError, ResourceNotFoundError
-from lastcall.engine.model import OperationId, ScopeId
+from lastcall.engine.errors import (
+    ResourceGroupBeingDeletedError,
+    ResourceGroupNotFoundError,
+    ResourceNotFoundError,
+)
+from lastcall.engine.model import OperationId, Provisioning, ScopeId
 from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
@@ -20,9 +24,11 @@ from lastcall.wire.quoting import shown
 def find(reader: Reader, path: Path) -> Resource | None:
     """Return a resource, or None where there is none."""
     try:
-        return reader.resource(path.id)
+        found = reader.resource(path.id)
     except ResourceNotFoundError:
         return None
+    # A name with a slash in it must not pass for the path of something else.
+    return found if found.kind == path.kind else None
 
 
 def known(reader: Reader, path: Path) -> Resource:
@@ -32,7 +38,7 @@ def known(reader: Reader, path: Path) -> Resource:
         demand_group(reader, path)
         raise ResourceNotFoundError(
             f"The Resource '{path.type}/{'/'.join(path.names)}' under resource group"
-            f" '{path.group}' was not found. For more details please go to"
+            f" '{path.group or '<null>'}' was not found. For more details please go to"
             " https://aka.ms/ARMResourceNotFoundFix"
         )
     return found
@@ -44,6 +50,23 @@ def demand_group(reader: Reader, path: Path) -> None:
         raise ResourceGroupNotFoundError(
             f"Resource group '{shown(path.group)}' could not be found."
         )
+
+
+def demand_open_group(reader: Reader, path: Path) -> None:
+    """Refuse what is written into a resource group that does not exist or is being deleted."""
+    demand_group(reader, path)
+    group = find(reader, group_path(path.subscription, path.group)) if path.group else None
+    if group is not None and is_deleting(group):
+        raise ResourceGroupBeingDeletedError(
+            f"The resource group '{group.name}' is in deprovisioning state and cannot perform this"
+            " operation."
+        )
+
+
+def is_deleting(resource: Resource) -> bool:
+    """Whether a resource is on its way out."""
+    properties = resource.content.get("properties", {})
+    return bool(properties.get("provisioningState") == Provisioning.DELETING)
 
 
 def write(

@@ -124,7 +124,7 @@ def write(
     scale_set = replace(scale_set, writing=operation.id)
     tx.put_scale_set(scale_set, revision.document)
     present = members(tx, scale_set)
-    tx.keep_documents(scale_set.id, _documents_in_use(scale_set, present))
+    tx.keep_documents(scale_set.id, _documents_in_use(tx, scale_set, present))
     target = _target(before, revision, present)
     parts = 0
     if target > capacity_of(present):
@@ -235,10 +235,14 @@ def _revised(before: ScaleSet | None, key: SetKey, revision: Revision, moment: M
     )
 
 
-def _documents_in_use(scale_set: ScaleSet, present: Members) -> frozenset[int]:
+def _documents_in_use(reader: Reader, scale_set: ScaleSet, present: Members) -> frozenset[int]:
     numbers = {scale_set.number, scale_set.model_version}
     for _, machine in present:
         numbers |= {machine.model.version, machine.booted}
+    # What an upgrade that is under way will give to its machine.
+    for group in scale_set.groups:
+        events = reader.scope(group.scope_id).events.values()
+        numbers |= {event.model.version for event in events if event.model is not None}
     return frozenset(numbers)
 
 

@@ -111,7 +111,7 @@ class Connection:
     def _hint(self, failure: CommandError, target: "Target") -> str:
         if failure.exit_code != NOT_FOUND:
             return ""
-        if failure.code == "ResourceNotFound":
+        if failure.code in ("ResourceNotFound", "ResourceGroupNotFound"):
             return self.hint("vmss list")
         return self.hint(f"vmss list-instances {target.flags}")
 
@@ -181,6 +181,11 @@ class Target:
         return f"{sets_path(self.group)}/{end}"
 
 
+def group_path(group: str) -> str:
+    """Return the path of a resource group under the subscription."""
+    return f"resourceGroups/{quote(group, safe='')}"
+
+
 def sets_path(group: str | None) -> str:
     """Return the path of the sets of a group, or of all, under the subscription."""
-    return SETS if group is None else f"resourceGroups/{quote(group, safe='')}/{SETS}"
+    return SETS if group is None else f"{group_path(group)}/{SETS}"

@@ -34,7 +34,7 @@ def list_events(
     *,
     is_all: Annotated[bool, typer.Option("--all", help="Those that are over, too.")] = False,
 ) -> None:
-    """List the events that are scheduled or have started."""
+    """List the events that are scheduled or have started, the newest first."""
     found = session.connection.everything("events", {"all": "true"} if is_all else None)
     rows = [tables.event_row(each) for each in found]
     session.answer(found, Table(tables.EVENT_HEAD, rows, "No events."))

@@ -26,6 +26,9 @@ NOUNS: Final = {
     "autoscale": "lastcall.cli.autoscale",
     "metric": "lastcall.cli.metric",
     "activities": "lastcall.cli.activities",
+    "principal": "lastcall.cli.principal",
+    "env": "lastcall.cli.env",
+    "az": "lastcall.cli.az",
 }
 
 
@@ -51,6 +54,10 @@ def _run(given: list[str]) -> int:
 
         up.main(given[1:])
         return 0
+    if given[:1] == ["az"]:
+        from lastcall.cli import az  # noqa: PLC0415
+
+        az.main(given[1:])
     import typer  # noqa: PLC0415
 
     from lastcall.cli.flags import spread  # noqa: PLC0415

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import typer
 
     from lastcall.statefolder import Endpoints
+    from lastcall.trust.minting import Mint
 
 PROMISE: Final = "Run the platform: scale sets, events and metadata on this machine."
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
@@ -58,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add = flags.add_argument
     add("--state", type=Path, metavar="DIR", help=f"where it keeps everything [{STATE_VARIABLE}]")
+    add("--control", type=_address, metavar="HOST:PORT", help="API, https [127.0.0.1:7443]")
     add("--portal", type=_address, metavar="HOST:PORT", help="API [127.0.0.1:7080]")
     add("--metadata", type=_address, metavar="HOST:PORT", help="metadata [127.0.0.1:7169]")
     add("--expose-metadata", action="store_true", help="allow others to reach the metadata")
@@ -77,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
 def settings(given: argparse.Namespace) -> Settings:
     """Return what the flags ask for."""
     named = given.state or os.environ.get(STATE_VARIABLE)
-    addresses = {"portal": given.portal, "metadata": given.metadata}
+    addresses = {"control": given.control, "portal": given.portal, "metadata": given.metadata}
     return Settings(
         state=(Path(named) if named else default_state()).absolute(),
         **{name: address for name, address in addresses.items() if address is not None},
@@ -113,16 +115,32 @@ def _run(settings: Settings, tell: Callable[["Endpoints"], str]) -> None:
     gc.disable()
     import uvloop  # noqa: PLC0415
 
-    from lastcall.assembly import StartError  # noqa: PLC0415
-    from lastcall.statefolder import StateFolderError  # noqa: PLC0415
+    with _minting(settings) as mint:
+        from lastcall.assembly import StartError  # noqa: PLC0415
+        from lastcall.statefolder import StateFolderError  # noqa: PLC0415
 
-    try:
-        uvloop.run(_serve(settings, tell))
-    except (StartError, StateFolderError) as refusal:
-        raise CommandError(str(refusal)) from refusal
+        try:
+            uvloop.run(_serve(settings, tell, mint))
+        except (StartError, StateFolderError) as refusal:
+            raise CommandError(str(refusal)) from refusal
 
 
-async def _serve(settings: Settings, tell: Callable[["Endpoints"], str]) -> None:
+def _minting(settings: Settings) -> contextlib.AbstractContextManager["Mint | None"]:
+    """Begin to make certificates where there are none, before everything else takes its time."""
+    from lastcall.trust.certificates import AUTHORITY  # noqa: PLC0415
+
+    if (settings.state / AUTHORITY).exists():
+        return contextlib.nullcontext()
+    from lastcall.clock import SystemClock  # noqa: PLC0415
+    from lastcall.trust.minting import Mint  # noqa: PLC0415
+    from lastcall.trust.names import names_of  # noqa: PLC0415
+
+    return Mint(names_of(settings.control.host), SystemClock().now())
+
+
+async def _serve(
+    settings: Settings, tell: Callable[["Endpoints"], str], mint: "Mint | None"
+) -> None:
     from lastcall.assembly import running  # noqa: PLC0415
 
     stopped = asyncio.Event()
@@ -136,7 +154,7 @@ async def _serve(settings: Settings, tell: Callable[["Endpoints"], str]) -> None
 
     for number in SIGNALS:
         loop.add_signal_handler(number, stop)
-    async with running(settings) as endpoints:
+    async with running(settings, mint) as endpoints:
         gc.freeze()
         gc.enable()
         # Whoever started it may have closed its output; it serves all the same.
@@ -158,11 +176,13 @@ def greeting(endpoints: "Endpoints", state: Path, elsewhere: str) -> str:
     return "\n".join(
         (
             f"lastcall is running on {state}; Ctrl-C stops it.",
+            f"  control   {endpoints.control}",
             f"  API       {endpoints.portal}",
             f"  metadata  {endpoints.metadata}",
             "Next, in another terminal:",
             f"  lastcall vmss create --name web --terminate-notification-time 10{elsewhere}",
             f"  lastcall instances{elsewhere}",
+            f'  eval "$(lastcall env{elsewhere})"   # then az and the SDKs use it',
         )
     )
 

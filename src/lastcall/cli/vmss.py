@@ -8,7 +8,7 @@ import typer
 
 from lastcall.cli import models, tables
 from lastcall.cli.commands import Session, command
-from lastcall.cli.connection import Json, Target, sets_path
+from lastcall.cli.connection import Json, Target, group_path, sets_path
 from lastcall.cli.failures import NOT_FOUND, CommandError, WrongUsageError
 from lastcall.cli.output import Table
 from lastcall.cli.places import state_flag
@@ -81,8 +81,12 @@ def create(
         raise WrongUsageError("--eviction-policy needs --priority Spot.")
     body = models.model(flags)
     target = Target(resource_group, name)
-    _refuse_existing(session, target)
+    has_group = _has_group(session, target)
+    if not has_group:
+        session.connection.arm("PUT", group_path(resource_group), {"location": location})
     _write(session, "PUT", body, Work(f"creating {name}", target), no_wait=no_wait)
+    if not has_group:
+        session.remark(f"Resource group {resource_group} was made in {location}.")
 
 
 @command(
@@ -156,14 +160,17 @@ def _remark_old_models(session: Session, target: Target) -> None:
         )
 
 
-def _refuse_existing(session: Session, target: Target) -> None:
-    """Refuse to create what exists: a PUT would change it, and delete what is too many."""
+def _has_group(session: Session, target: Target) -> bool:
+    """Return whether the resource group exists; refuse to create a set that exists.
+
+    A PUT would change the set, and delete what is too many.
+    """
     try:
         found = session.connection.about(target, "GET").json()
     except CommandError as missing:
         if missing.exit_code != NOT_FOUND:
             raise
-        return
+        return missing.code != "ResourceGroupNotFound"
     # The server knows better what to say of one that is on its way out.
     if found["properties"]["provisioningState"] != "Deleting":
         raise CommandError(
@@ -171,6 +178,7 @@ def _refuse_existing(session: Session, target: Target) -> None:
             " change it with: lastcall vmss update / vmss scale",
             code="Conflict",
         )
+    return True
 
 
 @command(vmss, "scale", example="lastcall vmss scale -n web --new-capacity 1 --no-wait")

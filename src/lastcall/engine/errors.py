@@ -103,3 +103,81 @@ class ResourceGroupNotFoundError(DomainError):
     """The resource group could not be found."""
 
     code = "ResourceGroupNotFound"
+
+
+class InvalidTemplateError(DomainError):
+    """The deployment template is not valid."""
+
+    code = "InvalidTemplate"
+
+
+class InvalidTemplateDeploymentError(DomainError):
+    """The template is valid, but cannot be deployed here."""
+
+    code = "InvalidTemplateDeployment"
+
+
+class ResourceGroupBeingDeletedError(DomainError):
+    """The resource group is in deprovisioning state and cannot perform this operation."""
+
+    code = "ResourceGroupBeingDeleted"
+
+
+class InvalidResourceGroupError(DomainError):
+    """The provided resource group name is not allowed."""
+
+    code = "InvalidResourceGroup"
+
+
+class InvalidResourceGroupLocationError(DomainError):
+    """The resource group already exists in another location."""
+
+    code = "InvalidResourceGroupLocation"
+
+
+class LocationNotAvailableForResourceGroupError(DomainError):
+    """The provided location is not available for resource groups."""
+
+    code = "LocationNotAvailableForResourceGroup"
+
+
+class NoRegisteredProviderFoundError(DomainError):
+    """No registered resource provider was found for the location."""
+
+    code = "NoRegisteredProviderFound"
+
+
+class InvalidResourceNamespaceError(DomainError):
+    """The resource namespace is invalid."""
+
+    code = "InvalidResourceNamespace"
+
+
+class InvalidResourceNameError(DomainError):
+    """The resource name is invalid."""
+
+    code = "InvalidResourceName"
+
+
+class InvalidResourceLocationError(DomainError):
+    """The resource already exists in another location."""
+
+    code = "InvalidResourceLocation"
+
+
+class ParentResourceNotFoundError(DomainError):
+    """The parent of the nested resource was not found."""
+
+    code = "ParentResourceNotFound"
+
+
+class QuotaExceededError(DomainError):
+    """So many exist already that another one is not allowed."""
+
+    code = "ResourceQuotaExceeded"
+
+
+class InvalidFilterError(DomainError):
+    """The $filter is not understood."""
+
+    code = "InvalidFilterInQueryString"

@@ -21,8 +21,8 @@ def select_for_removal(
     candidates = [machine for machine in machines if is_removable(machine)]
     if len(candidates) < count:
         raise OperationNotAllowedError(
-            f"Cannot remove {count} instances: only {len(candidates)} are not protected from"
-            " scale-in."
+            f"Cannot scale in by {count}: only {len(candidates)} of the instances can go, the"
+            " others are protected from scale-in."
         )
     remaining = [machine for machine in machines if not machine.is_leaving]
     zones = Counter(machine.zone for machine in remaining)

@@ -14,7 +14,7 @@ from lastcall.engine.errors import (
     ResourceNotFoundError,
     ScopeNotFoundError,
 )
-from lastcall.ports import StoreUnavailableError
+from lastcall.ports import SignerUnavailableError, StoreUnavailableError
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +28,7 @@ STATUS_OF: dict[type[Exception], int] = {
     ResourceNotFoundError: 404,
     ScopeNotFoundError: 404,
     ConflictError: 409,
+    SignerUnavailableError: 503,
     StoreUnavailableError: 503,
 }
 

@@ -7,9 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from lastcall.app.authority import Authority
 from lastcall.app.directory import Directory, Published
 from lastcall.app.events import Approval
+from lastcall.app.managed import IdentityNotFoundError, choose, encode_machine_token
 from lastcall.app.platform import Platform
+from lastcall.app.tokens import Holder
 from lastcall.engine.document import document
 from lastcall.engine.errors import DomainError
 from lastcall.engine.model import Machine, MachineId, ScopeId
@@ -23,14 +26,17 @@ from lastcall.metadata.routes import (
     Hanging,
     ReadEvents,
     ReadInstance,
+    ReadToken,
     ReadVersions,
     Request,
     StartEvents,
     Target,
     Wish,
     parse_wish,
+    refused_token,
 )
 from lastcall.metadata.versions import INSTANCE_VERSIONS
+from lastcall.wire.names import scale_set_path
 from lastcall.wire.scheduledevents import encode_document, parse_start_requests
 
 LEARNED_MAX = 1024
@@ -76,9 +82,12 @@ class Endpoint:
     is asking is not remembered with them, so they serve every connection alike.
     """
 
-    def __init__(self, platform: Platform, options: Options) -> None:
+    def __init__(
+        self, platform: Platform, options: Options, authority: Authority | None = None
+    ) -> None:
         self._platform = platform
         self._options = options
+        self._authority = authority
         self._rate = RateLimit()
         self._approving: set[asyncio.Future[Any]] = set()
         self.directory: Directory = platform.directory
@@ -139,6 +148,8 @@ class Endpoint:
                 return Later(self._read_instance(machine, published.scope.id, wish))
             case ReadVersions():
                 return VERSIONS
+            case ReadToken():
+                return Later(self._issue(published.scope.machines[machine_id], wish))
 
     def _read(self, published: Published, version: str) -> bytes:
         published.touched = True
@@ -192,6 +203,19 @@ class Endpoint:
         value = encode_instance(machine, scope_id, await self._membership(machine), wish.version)
         return encode_part(value, wish.path, as_text=wish.as_text)
 
+    async def _issue(self, machine: Machine, wish: ReadToken) -> bytes:
+        """Give a token of the identity that the machine's model assigns it, if it does."""
+        if self._authority is None:
+            raise RefusedError(404, "Not found")
+        membership = await self._membership(machine)
+        try:
+            identity = _identity(membership, wish)
+        except IdentityNotFoundError as missing:
+            raise refused_token(missing) from missing
+        token = await self._authority.grant_machine(identity, wish.resource)
+        body = msgspec.json.encode(encode_machine_token(token))
+        return encode_answer(200, body, headers={"Cache-Control": "no-store"})
+
     async def _membership(self, machine: Machine) -> Membership | None:
         set_id = machine.set_id
         if set_id is None:
@@ -205,3 +229,9 @@ class Endpoint:
 def wish_selector(wish: Wish) -> str | None:
     """Return whom the path of a request names."""
     return wish.target.selector if isinstance(wish, ReadEvents) else wish.selector
+
+
+def _identity(membership: Membership | None, wish: ReadToken) -> Holder:
+    if membership is None:
+        raise IdentityNotFoundError
+    return choose(membership.model, scale_set_path(membership.scale_set), wish.wanted)

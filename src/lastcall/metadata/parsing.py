@@ -1,5 +1,6 @@
 """From a stream of bytes to requests: the parser's callbacks, and what one message may weigh."""
 
+import re
 from typing import NoReturn
 
 import httptools
@@ -14,6 +15,13 @@ LINE_BYTES = 4
 
 # A body in chunks of one byte needs six times its size.
 FRAMED_BODY_BYTES_MAX = 8 * METADATA_BODY_BYTES_MAX
+
+# An address, or a name that the public DNS cannot have: a web page cannot make it its own.
+LOCAL_HOST = re.compile(
+    rb"(?:\[[0-9a-f:.%]+\]|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[\w-]*|[\w.-]+\.(?:localhost|internal))"
+    rb"(?::[0-9]*)?",
+    re.IGNORECASE,
+)
 
 
 class RequestParser:
@@ -59,8 +67,10 @@ class RequestParser:
         self._body: list[bytes] = []
         self._url = b""
         self._has_metadata = False
+        self._has_identity = False
         self._is_forwarded = False
         self._has_origin = False
+        self._is_at_foreign_host = False
 
     def on_url(self, part: bytes) -> None:
         """Take a part of the target; it may come in pieces."""
@@ -73,17 +83,25 @@ class RequestParser:
         self._weigh_header(len(name) + len(value) + LINE_BYTES)
         if not self._in_headers:
             return
-        match name.lower():
+        match name := name.lower():
             case b"metadata":
                 self._has_metadata = value.strip().lower() == b"true"
+            case b"x-identity-header":
+                self._has_identity = bool(value.strip())
             case b"x-forwarded-for":
                 self._is_forwarded = True
             case b"origin":
                 self._has_origin = True
-            case b"expect":
-                self.wants_continue = value.strip().lower() == b"100-continue"
-            case b"content-length" if int(value) > METADATA_BODY_BYTES_MAX:
-                self._refuse_body()
+            case b"host" if not LOCAL_HOST.fullmatch(value.strip()):
+                self._is_at_foreign_host = True
+            case _:
+                self._take_framing(name, value)
+
+    def _take_framing(self, name: bytes, value: bytes) -> None:
+        if name == b"expect":
+            self.wants_continue = value.strip().lower() == b"100-continue"
+        elif name == b"content-length" and int(value) > METADATA_BODY_BYTES_MAX:
+            self._refuse_body()
 
     def on_headers_complete(self) -> None:
         """Expect the body next, if there is one."""
@@ -107,8 +125,10 @@ class RequestParser:
                 verb=parser.get_method().decode("latin-1"),
                 url=self._url,
                 has_metadata=self._has_metadata,
+                has_identity=self._has_identity,
                 is_forwarded=self._is_forwarded,
                 has_origin=self._has_origin,
+                is_at_foreign_host=self._is_at_foreign_host,
                 is_last=not keeps_alive,
                 body=b"".join(self._body),
             )

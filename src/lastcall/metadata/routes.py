@@ -6,6 +6,8 @@ from urllib.parse import parse_qsl, unquote
 
 import httptools
 
+from lastcall.app.managed import WantedIdentity, parse_wanted
+from lastcall.engine.errors import DomainError, InvalidParameterError
 from lastcall.engine.value import Value
 from lastcall.metadata.answers import RefusedError
 from lastcall.metadata.options import Options
@@ -16,6 +18,11 @@ QUERY_FIELDS_MAX = 32
 KNOWN_URLS_MAX = 4096
 KNOWN_URL_BYTES_MAX = 256
 WAIT, INCARNATION, TIMEOUT = "wait_for_change", "last_incarnation", "timeout_sec"
+
+# Tokens of the machine's identity; clients of App Service's form of it send another header.
+IDENTITY = "identity"
+TOKEN_PATH = ("oauth2", "token")
+TOKEN_VERSIONS = tuple(each for each in INSTANCE_VERSIONS if each >= "2018-02-01")
 
 # R17: the preview did not insist on the header. Who approves needs it all the same: a page can
 # make a browser send a plain POST anywhere.
@@ -28,8 +35,10 @@ class Request(Value, frozen=True, kw_only=True):
     verb: str
     url: bytes
     has_metadata: bool = False
+    has_identity: bool = False
     is_forwarded: bool = False
     has_origin: bool = False
+    is_at_foreign_host: bool = False
     is_last: bool = False
     body: bytes = b""
     raw: bytes | None = None
@@ -78,7 +87,15 @@ class ReadVersions(Value, frozen=True):
     selector: str | None
 
 
-Wish = ReadEvents | StartEvents | ReadInstance | ReadVersions
+class ReadToken(Value, frozen=True):
+    """GET identity/oauth2/token: for a resource, of one of the machine's identities."""
+
+    selector: str | None
+    resource: str
+    wanted: WantedIdentity
+
+
+Wish = ReadEvents | StartEvents | ReadInstance | ReadVersions | ReadToken
 
 
 class _Place(Value, frozen=True):
@@ -90,18 +107,17 @@ class _Place(Value, frozen=True):
 def parse_wish(request: Request, options: Options) -> Wish:
     """Return what a request asks for, or refuse; the checks come in the service's own order."""
     place, query, pairs = _parse_url(request.url)
-    if not request.has_metadata and not _is_preview(request.verb, place, query):
+    if not _has_header(request, place, query):
         raise RefusedError(400, "Bad request. Required metadata header not specified")
-    if request.is_forwarded:
-        raise RefusedError(400, "Bad request. The X-Forwarded-For header is not allowed")
-    if request.has_origin:  # Only browsers send it, and a web page is no guest.
-        raise RefusedError(400, "Bad request. The Origin header is not allowed")
+    _refuse_sender(request)
     _refuse_elsewhere(place)
     _refuse_verb(request.verb, place)
     if len(query) != pairs:
         raise RefusedError(400, "Bad request. A query parameter was given more than once")
     if place.endpoint == "versions":
         return ReadVersions(place.selector)
+    if place.endpoint == IDENTITY:
+        return _token_wish(place, query)
     is_events = place.endpoint == "scheduledevents"
     version = _version(query, EVENTS_VERSIONS if is_events else INSTANCE_VERSIONS)
     if not is_events:
@@ -109,6 +125,16 @@ def parse_wish(request: Request, options: Options) -> Wish:
     if request.verb == "POST":
         return StartEvents(place.selector, request.body)
     return ReadEvents(Target(version, place.selector), _hanging(query, options))
+
+
+def _refuse_sender(request: Request) -> None:
+    """Refuse who is no guest: a proxy, a web page."""
+    if request.is_forwarded:
+        raise RefusedError(400, "Bad request. The X-Forwarded-For header is not allowed")
+    if request.has_origin:  # Only browsers send it, and a web page is no guest.
+        raise RefusedError(400, "Bad request. The Origin header is not allowed")
+    if request.is_at_foreign_host:  # A page whose own name was made to lead here sends no Origin.
+        raise RefusedError(400, "Bad request. The Host header is not an address or a local name")
 
 
 def _parse_url(url: bytes) -> tuple[_Place, Mapping[str, str], int]:
@@ -148,13 +174,17 @@ def _place(path: str) -> _Place:
     return _Place(selector, segments[1].lower(), tuple(unquote(part) for part in segments[2:]))
 
 
-def _is_preview(verb: str, place: _Place, query: Mapping[str, str]) -> bool:
-    reads_events = verb == "GET" and place.endpoint == "scheduledevents"
+def _has_header(request: Request, place: _Place, query: Mapping[str, str]) -> bool:
+    if request.has_metadata or (request.has_identity and place.endpoint == IDENTITY):
+        return True
+    reads_events = request.verb == "GET" and place.endpoint == "scheduledevents"
     return reads_events and query.get("api-version") == HEADERLESS_VERSION
 
 
 def _refuse_elsewhere(place: _Place) -> None:
     if place.endpoint == "instance":
+        return
+    if place.endpoint == IDENTITY and tuple(map(str.lower, place.path)) == TOKEN_PATH:
         return
     if place.endpoint not in ("scheduledevents", "versions") or place.path:
         raise RefusedError(404, "Not found")
@@ -180,6 +210,20 @@ def _version(query: Mapping[str, str], known: tuple[str, ...]) -> str:
             members={"newest-versions": NEWEST_VERSIONS},
         )
     return version
+
+
+def _token_wish(place: _Place, query: Mapping[str, str]) -> ReadToken:
+    _version(query, TOKEN_VERSIONS)
+    try:
+        resource, wanted = parse_wanted(query.get)
+    except InvalidParameterError as wrong:
+        raise refused_token(wrong) from wrong
+    return ReadToken(place.selector, resource, wanted)
+
+
+def refused_token(reason: DomainError) -> RefusedError:
+    """Return the refusal of a token in the shape that clients of tokens read."""
+    return RefusedError(400, "invalid_request", members={"error_description": str(reason)})
 
 
 def _wants_text(query: Mapping[str, str]) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from typing import Any
 
+from lastcall.app.authority import Authority
 from lastcall.app.directory import Published
 from lastcall.app.platform import Platform
 from lastcall.metadata.addresses import LOOPBACK, ordinal_of
@@ -17,16 +18,21 @@ NOBODY = 0  # Ordinals start at 1.
 
 
 class MetadataServer:
-    """Serves every machine of a platform.
+    """Serves every machine of a platform; tokens, where there is an `authority` that gives them.
 
     On `127.0.0.1` each machine has an address of its own as well, if the system lets one socket
     have all of loopback: `addresses_per_instance` tells, once it has started.
     """
 
-    def __init__(self, platform: Platform, options: Options | None = None) -> None:
+    def __init__(
+        self,
+        platform: Platform,
+        options: Options | None = None,
+        authority: Authority | None = None,
+    ) -> None:
         self._options = options or Options()
         self._directory = platform.directory
-        self._endpoint = Endpoint(platform, self._options)
+        self._endpoint = Endpoint(platform, self._options, authority)
         self._connections: set[Connection] = set()
         self._servers: list[asyncio.Server] = []
         self._sweeping: asyncio.Task[None] | None = None

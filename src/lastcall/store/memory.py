@@ -118,7 +118,7 @@ class MemoryShelf:
             and wanted.scope_id in (None, line.scope_id)
             and wanted.machine in (None, line.machine)
         ]
-        return matching[-wanted.limit :]
+        return matching[max(0, len(matching) - wanted.limit) :]
 
     def due_scopes(self, now: datetime, limit: int) -> Sequence[ScopeId]:
         """Return the scopes that are due, most overdue first."""

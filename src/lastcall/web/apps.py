@@ -1,4 +1,4 @@
-"""The web application: every route in one table, behind the guard."""
+"""The web applications: every route in one table, behind the guard."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -8,16 +8,34 @@ from starlette.routing import BaseRoute
 
 from lastcall.app.platform import Platform
 from lastcall.engine.model import Machine
-from lastcall.web import admin
+from lastcall.web import admin, identity
 from lastcall.web.account import Account
 from lastcall.web.activity import logged
 from lastcall.web.admin.stream import Streams
-from lastcall.web.arm import activity_log, autoscale, instances, metrics, operations, scale_sets
+from lastcall.web.arm import (
+    activity_log,
+    autoscale,
+    deployments,
+    generic,
+    groups,
+    images,
+    instances,
+    inventory,
+    metrics,
+    operations,
+    providers,
+    scale_sets,
+    sizes,
+    subscriptions,
+)
+from lastcall.web.arm.kinds import kinds
 from lastcall.web.errors import HANDLERS
-from lastcall.web.guard import Guard
+from lastcall.web.guard import ANY_HOST, Guard
+from lastcall.web.identity import SignIn, managed
+from lastcall.web.identity.admission import admission
 from lastcall.web.routing import Route, Table
 
-__all__ = ["Account", "build_app", "route_table"]
+__all__ = ["Account", "SignIn", "build_app", "route_table"]
 
 MetadataUrl = Callable[[Machine], str | None]
 
@@ -25,36 +43,54 @@ MetadataUrl = Callable[[Machine], str | None]
 def build_app(
     platform: Platform,
     account: Account,
+    sign_in: SignIn,
     *,
     metadata_url: MetadataUrl = lambda _machine: None,
     more: Sequence[BaseRoute] = (),
+    is_control: bool = False,
 ) -> Starlette:
-    """Return the application. It neither starts nor stops the platform.
+    """Return the application of the portal, or of the control address, where tokens are needed.
 
-    `more` are further routes, tried first. `app.state.streams.close()` ends the event streams,
-    which a server that shuts down would wait for otherwise.
+    It neither starts nor stops the platform. `more` are further routes, tried first.
+    `app.state.streams.close()` ends the event streams, which a server that shuts down would wait
+    for otherwise.
     """
     streams = Streams(platform)
-    app = Starlette(
-        routes=more,
-        middleware=[Middleware(Guard)],
-        exception_handlers=HANDLERS,
-    )
+    routes = logged(platform, route_table(platform, account, streams, metadata_url, sign_in))
+    if is_control:
+        guard = Middleware(Guard, hosts=ANY_HOST)
+        table = Table(routes, admission(sign_in.authority))
+    else:
+        guard = Middleware(Guard)
+        table = Table((*routes, *managed.routes(sign_in.authority)))
+    app = Starlette(routes=more, middleware=[guard], exception_handlers=HANDLERS)
     app.router.redirect_slashes = False
-    routes = route_table(platform, account, streams, metadata_url)
-    app.router.default = Table(logged(platform, routes))
+    app.router.default = table
     app.state.streams = streams
     return app
 
 
 def route_table(
-    platform: Platform, account: Account, streams: Streams, metadata_url: MetadataUrl
+    platform: Platform,
+    account: Account,
+    streams: Streams,
+    metadata_url: MetadataUrl,
+    sign_in: SignIn,
 ) -> Iterator[Route]:
-    """Yield every route there is."""
+    """Yield every route that both have."""
     yield from scale_sets.routes(platform, account)
     yield from instances.routes(platform, account)
     yield from operations.routes(platform, account)
     yield from autoscale.routes(platform, account)
     yield from activity_log.routes(platform, account)
     yield from metrics.routes(platform, account)
-    yield from admin.routes(platform, streams, metadata_url)
+    yield from subscriptions.routes(account)
+    yield from groups.routes(platform, account)
+    yield from inventory.routes(platform, account)
+    yield from providers.routes(platform, account)
+    yield from sizes.routes(platform, account)
+    yield from images.routes(account)
+    yield from deployments.routes(platform, account, kinds())
+    yield from generic.routes(platform, account)
+    yield from admin.routes(platform, streams, metadata_url, sign_in.authority)
+    yield from identity.routes(sign_in)

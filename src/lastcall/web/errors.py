@@ -9,9 +9,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ExceptionHandler
 
+from lastcall.app import tokens
+from lastcall.app.managed import IdentityNotFoundError
 from lastcall.engine import errors
 from lastcall.engine.errors import DomainError, InvalidRequestContentError
-from lastcall.ports import StoreUnavailableError
+from lastcall.ports import SignerUnavailableError, StoreUnavailableError
 from lastcall.wire.arm import encode_error
 from lastcall.wire.bodies import encode_json, encode_pretty
 
@@ -57,6 +59,12 @@ class RequestTooLargeError(DomainError):
     code = "RequestEntityTooLarge"
 
 
+class UnsupportedMediaTypeError(DomainError):
+    """The content media type is not supported."""
+
+    code = "UnsupportedMediaType"
+
+
 class TooManyListenersError(DomainError):
     """So many clients follow the stream already that another one is not served."""
 
@@ -76,11 +84,25 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     errors.LocationRequiredError: 400,
     errors.MissingApiVersionError: 400,
     errors.InvalidApiVersionError: 400,
+    errors.InvalidTemplateError: 400,
+    errors.InvalidTemplateDeploymentError: 400,
+    errors.InvalidResourceGroupError: 400,
+    errors.LocationNotAvailableForResourceGroupError: 400,
+    errors.NoRegisteredProviderFoundError: 400,
+    errors.InvalidResourceNameError: 400,
+    errors.InvalidFilterError: 400,
+    IdentityNotFoundError: 400,
+    tokens.AuthenticationError: 401,
+    tokens.InvalidTokenError: 401,
+    tokens.ExpiredTokenError: 401,
+    tokens.WrongAudienceError: 401,
     ForeignRequestError: 403,
     errors.EventNotFoundError: 404,
     errors.ScopeNotFoundError: 404,
     errors.ResourceNotFoundError: 404,
     errors.ResourceGroupNotFoundError: 404,
+    errors.ParentResourceNotFoundError: 404,
+    errors.InvalidResourceNamespaceError: 404,
     errors.InstanceNotFoundError: 404,
     SubscriptionNotFoundError: 404,
     PathNotFoundError: 404,
@@ -90,8 +112,13 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     errors.ConflictError: 409,
     errors.IllegalTransitionError: 409,
     errors.PropertyChangeNotAllowedError: 409,
+    errors.ResourceGroupBeingDeletedError: 409,
+    errors.InvalidResourceGroupLocationError: 409,
+    errors.InvalidResourceLocationError: 409,
+    errors.QuotaExceededError: 409,
     errors.PreconditionFailedError: 412,
     RequestTooLargeError: 413,
+    UnsupportedMediaTypeError: 415,
     TooManyListenersError: 429,
 }
 
@@ -120,7 +147,25 @@ def refusal(error: DomainError) -> Response:
     headers = {}
     if isinstance(error, MethodNotAllowedError):
         headers["Allow"] = ", ".join(error.allowed)
+    if isinstance(error, tokens.AuthenticationError):
+        headers["WWW-Authenticate"] = challenge(error)
     return Response(body, STATUS_OF[kind], headers, JSON)
+
+
+def challenge(error: tokens.AuthenticationError) -> str:
+    """Return what a client without a good token is told to do about it."""
+    description = str(error).replace("\\", "").replace('"', "'")
+    # A header has no room for what is not printable.
+    printable = "".join(each if " " <= each <= "~" else "?" for each in description)
+    return (
+        f'Bearer authorization_uri="{error.authorization_uri}", error="invalid_token",'
+        f' error_description="{printable}"'
+    )
+
+
+def unsigned() -> Response:
+    """Answer that no token can be issued or read."""
+    return _not_now("The key for tokens cannot be used; the server's log has the reason.")
 
 
 def unavailable() -> Response:
@@ -152,6 +197,9 @@ async def answered(work: Awaitable[Response]) -> Response:
         return refusal(error)
     except StoreUnavailableError:
         return unavailable()
+    except SignerUnavailableError as trouble:
+        logger.error("No token can be issued or read: %s", trouble, extra={"action": "unsigned"})  # noqa: TRY400
+        return unsigned()
     except ClientDisconnect:
         return refusal(InvalidRequestContentError("The request was not sent whole."))
     except Exception:  # The edge: nobody may see a traceback.

@@ -1,8 +1,8 @@
 """From a request to its handler: one table, paths in whatever case (R92), one place for errors."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
-from urllib.parse import unquote
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote, unquote
 
 from msgspec import Struct
 from starlette.requests import Request
@@ -23,21 +23,69 @@ from lastcall.wire.bodies import encode_json
 from lastcall.wire.fields import BOOLEANS
 from lastcall.wire.quoting import shown
 
+STAR: Final = "*}"
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    """Who is asking: a principal, a machine's identity, or whoever may use this machine.
+
+    `id` is the application id of those who have signed in.
+    """
+
+    name: str
+    id: str = ""
+
+
+PORTAL = Caller(name="portal")
+NOBODY = Caller(name="")
+
+# Tells who is asking, or refuses.
+Admit = Callable[[Request], Awaitable[Caller]]
+
+
+async def admit_everyone(_request: Request) -> Caller:
+    """Ask nobody for a token: the address is this machine's alone."""
+    return PORTAL
+
+
+# As the service sends them with every answer: nothing is kept, nothing is taken for a page.
+UNCACHED: Final = {
+    "Cache-Control": "no-cache",
+    "Pragma": "no-cache",
+    "Expires": "-1",
+    "X-Content-Type-Options": "nosniff",
+}
+
 
 class Call:
-    """One request: its path's names in their own spelling, its query, headers and body."""
+    """One request: its path's names in their own spelling, its query, headers, body and caller."""
 
-    def __init__(self, request: Request, names: Mapping[str, str]) -> None:
+    def __init__(self, request: Request, names: Mapping[str, str], caller: Caller = PORTAL) -> None:
         self._request = request
         self.names = names
+        self.caller = caller
         self._query = {
             key.lower(): value for key, value in reversed(request.query_params.multi_items())
         }
 
     @property
+    def method(self) -> str:
+        """Return the verb as it was sent: a HEAD is handled by the route of its GET."""
+        return self._request.method
+
+    @property
     def base(self) -> str:
         """Return scheme and host as the client wrote them, for links back."""
         return f"{self._request.scope['scheme']}://{self._request.headers.get('host', 'localhost')}"
+
+    @property
+    def path(self) -> str:
+        """Return the path as the client wrote it."""
+        return quote(self._request.scope["path"])
+
+    def queries(self) -> Iterable[tuple[str, str]]:
+        """Return every query parameter, its name in lower case."""
+        return self._query.items()
 
     def query(self, name: str) -> str | None:
         """Return a query parameter; its name is read in whatever case, the first one counts."""
@@ -101,8 +149,10 @@ class Parameter(Struct, frozen=True, kw_only=True):
 class Route(Struct, frozen=True, kw_only=True):
     """One operation: how it is addressed, who handles it, and what its description says.
 
-    `answers` are the statuses of success; `takes` and `gives` the types of the two bodies. What
-    changes something is logged, unless `is_logged` says otherwise.
+    `answers` are the statuses of success; `takes` and `gives` the types of the two bodies. A last
+    name with a star stands for all segments that follow; such a route is tried only where no other
+    fits, and only on the names that are its `own`. What changes something is logged, unless
+    `is_logged` says otherwise.
     """
 
     method: str
@@ -113,18 +163,30 @@ class Route(Struct, frozen=True, kw_only=True):
     takes: Any = None
     gives: Any = None
     query: tuple[Parameter, ...] = ()
+    # Whether it is about what a star stands for, which its pattern alone does not tell.
+    own: Callable[[Mapping[str, str]], bool] = lambda _names: True
+    # Whether those who have no token may use it, wherever others need one.
+    is_open: bool = False
     is_logged: bool = True
 
 
 class Table:
-    """All routes as one ASGI application. Fixed segments match in any case, names keep theirs."""
+    """All routes as one ASGI application. Fixed segments match in any case, names keep theirs.
 
-    def __init__(self, routes: Iterable[Route]) -> None:
+    A name with a star stands for one segment or several; what has a star is tried last.
+    """
+
+    def __init__(self, routes: Iterable[Route], admit: Admit = admit_everyone) -> None:
         self.routes = tuple(routes)
+        self._admit = admit
         self._by_length: dict[int, list[tuple[tuple[str, ...], Route]]] = {}
+        self._open: list[tuple[tuple[str, ...], Route]] = []
         for route in self.routes:
             pattern = _pattern(route.path)
-            self._by_length.setdefault(len(pattern), []).append((pattern, route))
+            if STAR in (pattern[0][-2:], pattern[-1][-2:]):
+                self._open.append((pattern, route))
+            else:
+                self._by_length.setdefault(len(pattern), []).append((pattern, route))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever happens."""
@@ -132,31 +194,52 @@ class Table:
             await send({"type": "websocket.close", "code": 1000})
             return
         response = await answered(self._call(Request(scope, receive)))
+        for name, value in UNCACHED.items():
+            response.headers.setdefault(name, value)
         if scope["method"] == "HEAD":
             response = Response(None, response.status_code, response.headers)
         await response(scope, receive, send)
 
     async def _call(self, request: Request) -> Response:
-        route, names = self._find(request)
-        return await route.handler(Call(request, names))
+        try:
+            route, names = self._find(request)
+        except DomainError:
+            await self._admit(request)  # Who may not come in does not learn what there is.
+            raise
+        caller = NOBODY if route.is_open else await self._admit(request)
+        return await route.handler(Call(request, names, caller))
 
     def _find(self, request: Request) -> tuple[Route, Mapping[str, str]]:
         segments = _segments(request.scope)
         folded = [segment.lower() for segment in segments]
         method = "GET" if request.method == "HEAD" else request.method
-        found = [
-            (pattern, route)
-            for pattern, route in self._by_length.get(len(segments), ())
-            if all(map(_fits, pattern, folded))
-        ]
-        for pattern, route in found:
+        found = self._fitting(segments, folded)
+        for route, names in found:
             if route.method == method:
-                return route, _names(pattern, segments)
+                return route, names
         if found:
-            methods = {route.method for _, route in found}
+            methods = {route.method for route, _ in found}
             allowed = tuple(sorted(methods | {"HEAD"} if "GET" in methods else methods))
             raise MethodNotAllowedError(request.method, allowed)
         raise _nowhere(folded, segments)
+
+    def _fitting(
+        self, segments: list[str], folded: list[str]
+    ) -> Sequence[tuple[Route, Mapping[str, str]]]:
+        exact = [
+            (route, _names(pattern, segments))
+            for pattern, route in self._by_length.get(len(segments), ())
+            if all(map(_fits, pattern, folded))
+        ]
+        if exact or not all(segments):
+            return exact
+        loose = [
+            (route, _names(pattern, _gathered(pattern, segments)))
+            for pattern, route in self._open
+            if len(segments) >= len(pattern)
+            and all(map(_fits, pattern, _gathered(pattern, folded)))
+        ]
+        return [(route, names) for route, names in loose if route.own(names)]
 
 
 def json(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -184,13 +267,24 @@ def _segments(scope: Scope) -> list[str]:
     return [unquote(part) for part in path.lstrip("/").removesuffix("/").split("/")]
 
 
+def _gathered(pattern: tuple[str, ...], segments: list[str]) -> list[str]:
+    """Return a path's segments with those that a star stands for as one."""
+    count = len(segments) - len(pattern) + 1
+    first = 0 if pattern[0].endswith(STAR) else len(pattern) - 1
+    # An encoded slash belongs to a name here too.
+    starred = "/".join(part.replace("/", "%2F") for part in segments[first : first + count])
+    return [*segments[:first], starred, *segments[first + count :]]
+
+
 def _fits(wanted: str, segment: str) -> bool:
     return bool(segment) if wanted.startswith("{") else wanted == segment
 
 
 def _names(pattern: tuple[str, ...], segments: list[str]) -> dict[str, str]:
     pairs = zip(pattern, segments, strict=True)
-    return {wanted[1:-1]: segment for wanted, segment in pairs if wanted.startswith("{")}
+    return {
+        wanted[1:-1].rstrip("*"): segment for wanted, segment in pairs if wanted.startswith("{")
+    }
 
 
 def _nowhere(folded: list[str], segments: list[str]) -> DomainError:

@@ -1,19 +1,29 @@
 """JSON bodies: read one safely, write one compactly or in the provider's pretty form."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from lastcall.engine.errors import InvalidRequestContentError
+from lastcall.wire.quoting import shown
 from lastcall.wire.spelling import with_known_names
 
 # Far more than any model has, far less than what recursion in our own code can bear.
 DEPTH_MAX = 64
+# The service's whole numbers have 32 or 64 bits.
+NUMBER_BITS_MAX = 63
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
     """Return the JSON object that a request carries, its names as documented, or refuse."""
+    named: dict[str, Any] = with_known_names(parse_object(body))
+    return named
+
+
+def parse_object(body: bytes) -> dict[str, Any]:
+    """Return the JSON object that a request carries, its names as they were given, or refuse."""
     try:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -23,7 +33,14 @@ def parse_body(body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _refusal("a JSON object was expected")
     _refuse_depth(value)
-    named: dict[str, Any] = with_known_names(value)
+    _refuse_scalars(value)
+    _refuse_duplicates(body)
+    return value
+
+
+def parse_stored(body: bytes) -> dict[str, Any]:
+    """Return a model that was checked before it was kept, its names as documented today."""
+    named: dict[str, Any] = with_known_names(msgspec.json.decode(body))
     return named
 
 
@@ -50,6 +67,30 @@ def _children(value: object) -> Iterable[object]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
+
+
+def _refuse_scalars(value: object) -> None:
+    """Refuse what JSON may hold and no model has: the character NUL, numbers beyond 64 bits."""
+    if isinstance(value, str) and "\0" in value:
+        raise _refusal("a string holds the character NUL")
+    if isinstance(value, int) and value.bit_length() > NUMBER_BITS_MAX:
+        raise _refusal("a number is out of range")
+    for name in value if isinstance(value, dict) else ():
+        _refuse_scalars(name)
+    for child in _children(value):
+        _refuse_scalars(child)
+
+
+def _refuse_duplicates(body: bytes) -> None:
+    """Refuse a member that is given twice: nobody could say which one counts."""
+    json.loads(body, object_pairs_hook=_unique)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> None:
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _refusal(f"the member {shown(twice)} is given twice")
 
 
 def _refusal(reason: str) -> InvalidRequestContentError:

@@ -44,6 +44,12 @@ MEMBERS = (
     Member(f"{PROFILE}.securityPostureReference", "VirtualMachineProfile", "2023-03-01"),
     Member("properties.scheduledEventsPolicy", "Properties", "2024-03-01"),
 )
+# What only the service writes: a client may send it back, and older ones are not shown it.
+SHOWN = (
+    Member("properties.timeCreated", "Properties", "2021-11-01"),
+    Member(f"{PROFILE}.timeCreated", "VirtualMachineProfile", "2023-09-01"),
+    Member("etag", "VirtualMachineScaleSet", "2024-03-01"),
+)
 
 TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}\[\]]')
 
@@ -68,9 +74,9 @@ def refuse_members(
 
 
 def visible(document: Mapping[str, Any], api_version: str) -> dict[str, Any]:
-    """Return a model without the members that a client of the api-version could not send back."""
+    """Return a resource without the members that the api-version does not have."""
     shown = dict(document)
-    for member in MEMBERS:
+    for member in (*MEMBERS, *SHOWN):
         if not member.is_known(api_version):
             shown = _without(shown, member.path.split("."))
     return shown

@@ -2,10 +2,19 @@
 
 import re
 
-from lastcall.engine.errors import InvalidParameterError
-from lastcall.engine.limits import NAME_CHARACTERS_MAX
+from lastcall.engine.errors import (
+    InvalidParameterError,
+    InvalidResourceGroupError,
+    InvalidResourceNameError,
+)
+from lastcall.engine.limits import (
+    NAME_CHARACTERS_MAX,
+    RESOURCE_DEPTH_MAX,
+    RESOURCE_NAME_CHARACTERS_MAX,
+)
 from lastcall.engine.model import Machine, SetId
 from lastcall.engine.scale_sets import ScaleSet
+from lastcall.wire.paths import Path
 from lastcall.wire.quoting import shown
 
 PROVIDER = "Microsoft.Compute"
@@ -15,6 +24,11 @@ GROUP_CHARACTERS_MAX = 90
 
 SET_NAME = re.compile(r"(?![_.])[A-Za-z0-9_.-]+(?<![.-])")
 GROUP_NAME = re.compile(r"[-\w.()]+(?<!\.)")
+
+# What no provider allows in a name, and the narrower rule of the network's.
+FORBIDDEN = re.compile(r"[<>*%&:\\?/+#\x00-\x1f\x7f]")
+NETWORK_NAME = re.compile(r"\w([\w.-]{0,78}\w)?")
+TYPE_PART = re.compile(r"[A-Za-z0-9_.-]{1,80}")
 
 
 def set_id(subscription: str, resource_group: str, name: str) -> SetId:
@@ -54,9 +68,32 @@ def refuse_name(name: str) -> None:
 def refuse_resource_group_name(name: str) -> None:
     """Refuse what cannot be the name of a resource group."""
     if len(name) > GROUP_CHARACTERS_MAX or not GROUP_NAME.fullmatch(name):
-        raise InvalidParameterError(
-            f"The resource group name '{shown(name)}' is not allowed: it has 1 to"
+        raise InvalidResourceGroupError(
+            f"The provided resource group name '{shown(name)}' is not allowed: it has 1 to"
             f" {GROUP_CHARACTERS_MAX} letters, digits, '_', '.', '-', '(' or ')' and does not end"
             " with '.'.",
             target="resourceGroupName",
+        )
+
+
+def refuse_resource_name(path: Path) -> None:
+    """Refuse what cannot be the name or the type of a resource of any kind."""
+    parts = path.type.split("/")
+    if len(parts) > RESOURCE_DEPTH_MAX or not all(map(TYPE_PART.fullmatch, parts)):
+        raise InvalidResourceNameError(
+            f"The resource type '{shown(path.type)}' is not allowed: it has at most"
+            f" {RESOURCE_DEPTH_MAX} parts of letters, digits, '_', '.' or '-'."
+        )
+    for name in path.names:
+        if len(name) > RESOURCE_NAME_CHARACTERS_MAX or FORBIDDEN.search(name) or name.endswith("."):
+            raise InvalidResourceNameError(
+                f"Resource name {shown(name)} is invalid. It has 1 to"
+                f" {RESOURCE_NAME_CHARACTERS_MAX} characters, none of them a control character or"
+                " one of <>*%&:\\?/+#, and does not end with a full stop."
+            )
+    if path.kind.startswith("microsoft.network/") and not NETWORK_NAME.fullmatch(path.name):
+        raise InvalidResourceNameError(
+            f"Resource name {shown(path.name)} is invalid. The name can be up to 80 characters"
+            " long. It must begin with a word character, and it must end with a word character or"
+            " with '_'. The name may contain word characters or '.', '-', '_'."
         )

@@ -43,6 +43,7 @@ UPGRADE = "properties.upgradePolicy"
 ROLLING = f"{UPGRADE}.rollingUpgradePolicy"
 SCALE_IN = "properties.scaleInPolicy"
 PROFILE = "properties.virtualMachineProfile"
+PRIORITY = f"{PROFILE}.priority"
 PREFIX = f"{PROFILE}.osProfile.computerNamePrefix"
 TERMINATE = f"{PROFILE}.scheduledEventsProfile.terminateNotificationProfile"
 OS_IMAGE = f"{PROFILE}.scheduledEventsProfile.osImageNotificationProfile"
@@ -59,6 +60,8 @@ FAULT_DOMAINS_ALLOWED = range(1, 6)
 PERCENT_ALLOWED = range(5, 101)
 PERCENT_DEFAULT = 20
 BATCH_PAUSE_MAX = timedelta(days=1)
+# Both spellings: "westus" and "West US".
+LOCATION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9 ]{0,62}[A-Za-z0-9])?")
 GPU_SIZE = re.compile(r"standard_n", re.IGNORECASE)
 
 
@@ -98,8 +101,11 @@ def traits(document: Document, set_name: str) -> Traits:
 
 def refuse_incomplete(document: Document) -> None:
     """Refuse a new set without a location or without a size."""
-    if not text_at(document, "location"):
+    location = text_at(document, "location")
+    if not location:
         raise LocationRequiredError(target="location")
+    if not LOCATION.fullmatch(location):
+        refuse("location", location, "the name of a location")
     # A Flexible set may begin as an empty group, to which machines of any size are added.
     may_be_empty = word_at(document, MODE, Orchestration.UNIFORM) is Orchestration.FLEXIBLE
     if may_be_empty and not object_at(document, PROFILE):
@@ -122,6 +128,9 @@ def refuse_change(old: Document, new: Document) -> None:
     # R47: true may become false, never the other way round.
     if after.single_placement_group and not before.single_placement_group:
         _refuse_property(SINGLE_GROUP)
+    # An empty group that gets its first profile had no priority yet.
+    if object_at(old, PROFILE) and _priority(old) is not _priority(new):
+        _refuse_property(PRIORITY)
 
 
 def capacity(document: Document) -> int | None:
@@ -136,8 +145,9 @@ def instance_affecting(document: Document) -> Any:
 
 
 def _refuse_property(path: str) -> NoReturn:
-    name = path.removeprefix("properties.")
-    raise PropertyChangeNotAllowedError(f"Changing property '{name}' is not allowed.", target=path)
+    # As recorded: the member's name alone, wherever it stands.
+    name = path.rpartition(".")[2]
+    raise PropertyChangeNotAllowedError(f"Changing property '{name}' is not allowed.", target=name)
 
 
 def _refuse_tags(document: Document) -> None:
@@ -193,10 +203,13 @@ def _scale_in(document: Document) -> ScaleInRule:
     return rules[0] if rules else ScaleInRule.DEFAULT
 
 
+def _priority(document: Document) -> Priority:
+    return word_at(document, PRIORITY, Priority.REGULAR)
+
+
 def _eviction(document: Document) -> Action | None:
-    priority = word_at(document, f"{PROFILE}.priority", Priority.REGULAR)
     policy = word_at(document, f"{PROFILE}.evictionPolicy", Eviction.DEALLOCATE)
-    if priority is Priority.REGULAR:
+    if _priority(document) is Priority.REGULAR:
         return None
     return Action.DELETE if policy is Eviction.DELETE else Action.DEALLOCATE
 

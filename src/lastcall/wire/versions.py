@@ -38,8 +38,37 @@ KNOWN = (
     "2024-07-01",
     "2024-11-01",
     "2025-04-01",
+    "2025-11-01",
+    "2026-03-01",
+    "2026-04-01",
 )
 
+# The resource manager's own; what is kept as it was given has no others.
+RESOURCES = (
+    "2014-04-01-preview",
+    "2015-01-01",
+    "2015-11-01",
+    "2016-02-01",
+    "2016-06-01",
+    "2016-09-01",
+    "2017-05-10",
+    "2018-05-01",
+    "2019-05-01",
+    "2019-10-01",
+    "2020-01-01",
+    "2020-06-01",
+    "2020-10-01",
+    "2021-01-01",
+    "2021-04-01",
+    "2022-09-01",
+    "2022-12-01",
+    "2023-07-01",
+    "2024-03-01",
+    "2024-07-01",
+    "2024-11-01",
+    "2025-04-01",
+)
+DATE_CHARACTERS = len("2014-04-01")
 
 # The monitoring provider's: autoscale, the activity log, metrics.
 INSIGHTS = (
@@ -53,23 +82,17 @@ INSIGHTS = (
 )
 
 
-VERSIONS_OF = {"microsoft.insights": INSIGHTS}
-
-
-def versions_of(path: str) -> Sequence[str]:
-    """Return the versions of the provider that answers at a path: the last one in it."""
-    _, _, rest = path.lower().rpartition("/providers/")
-    return VERSIONS_OF.get(rest.partition("/")[0], KNOWN)
-
-
 def refuse_api_version(
     value: str | None, oldest: str | None = None, known: Sequence[str] = KNOWN
 ) -> None:
-    """Refuse a request without an api-version, or with one that is no date or before `oldest`."""
+    """Refuse a request without an api-version, or with one that is no date or before `oldest`.
+
+    `oldest` is the first of the `known` ones, unless a member or an action came later.
+    """
     if not value:
         raise MissingApiVersionError
     match = SHAPE.fullmatch(value)
-    if match is None or match[1] < (oldest or known[0]) or not _is_date(match[1]):
+    if match is None or match[1] < (oldest or known[0])[:DATE_CHARACTERS] or not _is_date(match[1]):
         raise InvalidApiVersionError(
             f"The api-version '{shown(value)}' is invalid."
             f" The supported versions are '{','.join(reversed(known))}'."

@@ -2,15 +2,29 @@
 
 from collections.abc import Callable, Iterator
 
+from lastcall.app.authority import Authority
 from lastcall.app.platform import Platform
 from lastcall.engine.model import Machine
-from lastcall.web.admin import activities, clock, events, fleet, health, history, metrics, openapi
+from lastcall.web.admin import (
+    activities,
+    clock,
+    events,
+    fleet,
+    health,
+    history,
+    metrics,
+    openapi,
+    principals,
+)
 from lastcall.web.admin.stream import Streams
 from lastcall.web.routing import Route
 
 
 def routes(
-    platform: Platform, streams: Streams, metadata_url: Callable[[Machine], str | None]
+    platform: Platform,
+    streams: Streams,
+    metadata_url: Callable[[Machine], str | None],
+    authority: Authority,
 ) -> Iterator[Route]:
     """Yield every operation of our own, and the one that describes them."""
     own = [
@@ -20,6 +34,7 @@ def routes(
         *history.routes(platform, streams),
         *activities.routes(platform),
         *metrics.routes(platform),
+        *principals.routes(authority),
         *health.routes(platform),
     ]
     yield from own

@@ -20,7 +20,7 @@ from lastcall.web.admin.views import (
     show_instance,
     show_scope,
 )
-from lastcall.web.routing import Call, Route, json
+from lastcall.web.routing import Call, Parameter, Route, json
 from lastcall.wire.names import SET_NAME
 
 MetadataUrl = Callable[[Machine], str | None]
@@ -30,6 +30,8 @@ MACHINES_MAX: Final = {
     ScopeKind.CLOUD_SERVICE: GROUP_MACHINES_MAX,
     ScopeKind.VIRTUAL_MACHINE: 1,
 }
+
+FORCE: Final = Parameter(name="forceDeletion", type="boolean", text="Without notice.")
 
 
 class NewScope(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,6 +68,14 @@ class Fleet:
             lambda tx, moment: events.create_scope(tx, wanted.kind, wanted.names, Model(), moment)
         )
         return json(show_scope(scope), 201)
+
+    async def delete_scope(self, call: Call) -> Response:
+        """Delete a scope, each machine with its notice; it goes with the last of them."""
+        scope_id, force = ScopeId(call.names["scope"].lower()), call.flag(FORCE.name)
+        scope = await self._platform.transact(
+            lambda tx, moment: events.delete_scope(tx, scope_id, moment, force=force)
+        )
+        return json(show_scope(scope), 202)
 
     def _machines(self) -> Iterator[tuple[ScopeId, Machine]]:
         for published in self._platform.directory.scopes():
@@ -115,4 +125,13 @@ def routes(platform: Platform, metadata_url: MetadataUrl) -> Iterator[Route]:
         answers=(201,),
         takes=NewScope,
         gives=ScopeView,
+    )
+    yield Route(
+        method="DELETE",
+        path=f"{ROOT}/scopes/{{scope}}",
+        handler=fleet.delete_scope,
+        summary="Delete machines that no scale set owns, and their scope with them",
+        answers=(202,),
+        gives=ScopeView,
+        query=(FORCE,),
     )

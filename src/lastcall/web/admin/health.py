@@ -39,8 +39,16 @@ def routes(platform: Platform) -> Iterator[Route]:
     """Yield the probes."""
     health = Health(platform)
     yield Route(
-        method="GET", path="/healthz", handler=health.live, summary="Whether the server lives"
+        method="GET",
+        path="/healthz",
+        handler=health.live,
+        summary="Whether the server lives",
+        is_open=True,
     )
     yield Route(
-        method="GET", path="/readyz", handler=health.ready, summary="Whether it can do its work"
+        method="GET",
+        path="/readyz",
+        handler=health.ready,
+        summary="Whether it can do its work",
+        is_open=True,
     )

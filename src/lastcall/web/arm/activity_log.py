@@ -14,6 +14,7 @@ from lastcall.ports import Reader
 from lastcall.web.account import Account
 from lastcall.web.arm.front_door import INSIGHTS, SUBSCRIPTION, api_version, arm_route
 from lastcall.web.routing import Call, Route, json
+from lastcall.wire import versions
 from lastcall.wire.activities import Wanted, encode_activity, parse_filter, select
 
 EVENTS: Final = f"{SUBSCRIPTION}{INSIGHTS}/eventtypes/management/values"
@@ -77,4 +78,6 @@ def _next(call: Call, found: Sequence[Activity]) -> str:
 def routes(platform: Platform, account: Account) -> Iterator[Route]:
     """Yield the one operation on the activity log."""
     log = ActivityLog(platform, account)
-    yield arm_route(account, "GET", EVENTS, log.list_events, "List who did what")
+    yield arm_route(
+        account, "GET", EVENTS, log.list_events, "List who did what", versions=versions.INSIGHTS
+    )

@@ -1,7 +1,7 @@
 """Autoscale settings: written, changed, shown, deleted (R114)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -10,20 +10,21 @@ from starlette.responses import Response
 from lastcall.app import autoscale
 from lastcall.app.learning import Moment, remove
 from lastcall.app.platform import Platform
-from lastcall.app.resources import find, known
+from lastcall.app.resources import demand_group, find, known
 from lastcall.engine.errors import InvalidParameterError
 from lastcall.engine.limits import AUTOSCALE_NAME_CHARACTERS_MAX
 from lastcall.engine.resources import Resource
-from lastcall.ports import Transaction
+from lastcall.ports import Reader, Transaction
 from lastcall.web.account import Account
 from lastcall.web.arm.front_door import INSIGHTS, SUBSCRIPTION, arm_route
 from lastcall.web.routing import Call, Route, json
+from lastcall.wire import versions
 from lastcall.wire.arm import encode_list
 from lastcall.wire.autoscale import SETTING_TYPE
 from lastcall.wire.autoscale_documents import Json, changed, created, encode_setting
 from lastcall.wire.bodies import parse_body
 from lastcall.wire.names import refuse_resource_group_name
-from lastcall.wire.paths import Path
+from lastcall.wire.paths import Path, group_path
 from lastcall.wire.quoting import shown
 
 SETTINGS: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}{INSIGHTS}/autoscaleSettings"
@@ -64,8 +65,7 @@ class Settings:
     async def list_all(self, call: Call) -> Response:
         """List the settings of the subscription, or of a resource group."""
         group = call.names.get("group")
-        wanted = None if group is None else group.lower()
-        found = await self._platform.read(lambda r: r.resources(autoscale.KIND, wanted))
+        found = await self._platform.read(lambda r: _listed(r, call.names["subscription"], group))
         return json(encode_list(map(encode_setting, found)))
 
     async def delete(self, call: Call) -> Response:
@@ -91,6 +91,13 @@ def _path(call: Call) -> Path:
     )
 
 
+def _listed(reader: Reader, subscription: str, group: str | None) -> Sequence[Resource]:
+    if group is None:
+        return reader.resources(autoscale.KIND)
+    demand_group(reader, group_path(subscription, group))
+    return reader.resources(autoscale.KIND, group.lower())
+
+
 def _created(tx: Transaction, path: Path, document: Json, moment: Moment) -> tuple[Resource, bool]:
     is_new = find(tx, path) is None
     return autoscale.write(tx, path, document, moment), is_new
@@ -105,7 +112,7 @@ def _deleted(tx: Transaction, path: Path) -> bool:
 def routes(platform: Platform, account: Account) -> Iterator[Route]:
     """Yield every operation on autoscale settings."""
     settings = Settings(platform)
-    route = partial(arm_route, account)
+    route = partial(arm_route, account, versions=versions.INSIGHTS)
     everywhere = f"{SUBSCRIPTION}{INSIGHTS}/autoscaleSettings"
     yield route("GET", everywhere, settings.list_all, "List all autoscale settings")
     yield route("GET", SETTINGS, settings.list_all, "List the autoscale settings of a group")

@@ -6,41 +6,51 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
+from lastcall.app.resources import demand_group
 from lastcall.app.scale_sets import SetKey
 from lastcall.engine.errors import ResourceNotFoundError
 from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader
 from lastcall.web.account import Account
-from lastcall.web.errors import RETRY_AFTER, SubscriptionNotFoundError
+from lastcall.web.errors import (
+    RETRY_AFTER,
+    SubscriptionNotFoundError,
+    UnsupportedMediaTypeError,
+)
 from lastcall.web.routing import Call, Handler, Route
 from lastcall.wire.names import PROVIDER, set_id
+from lastcall.wire.paths import group_path
 from lastcall.wire.quoting import shown
-from lastcall.wire.versions import refuse_api_version, versions_of
+from lastcall.wire.versions import KNOWN, refuse_api_version
 
 SUBSCRIPTION: Final = "/subscriptions/{subscription}"
 COMPUTE: Final = f"/providers/{PROVIDER}"
-SETS: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}{COMPUTE}/virtualMachineScaleSets"
+GROUP: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}"
+SETS: Final = f"{GROUP}{COMPUTE}/virtualMachineScaleSets"
 SET: Final = f"{SETS}/{{set}}"
 INSTANCES: Final = f"{SET}/virtualMachines"
 INSTANCE: Final = f"{INSTANCES}/{{instance}}"
 INSIGHTS: Final = "/providers/Microsoft.Insights"
+MEDIA_TYPE: Final = "application/json"
 LOCATION: Final = f"{SUBSCRIPTION}{COMPUTE}/locations/{{location}}"
 
 
-def arm_route(
+def arm_route(  # noqa: PLR0913  (an operation has that many sides)
     account: Account,
     method: str,
     path: str,
     handler: Handler,
     summary: str,
     answers: tuple[int, ...] = (200,),
+    *,
+    versions: Sequence[str] = KNOWN,
 ) -> Route:
     """Return a route whose handler stands behind the checks that all requests pass first."""
     return Route(
         method=method,
         path=path,
-        handler=_admitted(handler, account, versions_of(path)),
+        handler=_admitted(handler, account, versions),
         summary=summary,
         answers=answers,
     )
@@ -49,14 +59,26 @@ def arm_route(
 def _admitted(handler: Handler, account: Account, versions: Sequence[str]) -> Handler:
     async def admit(call: Call) -> Response:
         refuse_api_version(call.query("api-version"), known=versions)
-        subscription = call.names["subscription"]
+        subscription = call.names.get("subscription", account.subscription)
         if subscription.lower() != account.subscription.lower():
             raise SubscriptionNotFoundError(
                 f"The subscription '{shown(subscription)}' could not be found."
             )
+        _refuse_media_type(call)
         return await handler(call)
 
     return admit
+
+
+def _refuse_media_type(call: Call) -> None:
+    """Refuse a body that is not said to be JSON, in the words of the service."""
+    has_body = call.header("content-length") not in (None, "0") or call.header("transfer-encoding")
+    given = call.header("content-type") or "<null>"
+    if has_body and given.partition(";")[0].strip().lower() != MEDIA_TYPE:
+        raise UnsupportedMediaTypeError(
+            f"The content media type '{shown(given)}' is not supported."
+            f" Only '{MEDIA_TYPE}' is supported."
+        )
 
 
 def api_version(call: Call) -> str:
@@ -82,6 +104,7 @@ def known(reader: Reader, key: SetKey) -> ScaleSet:
     try:
         return reader.scale_set(key.id)
     except ResourceNotFoundError:
+        demand_group(reader, group_path(key.subscription, key.resource_group))
         raise missing(key) from None
 
 
@@ -94,26 +117,27 @@ def missing(key: SetKey) -> ResourceNotFoundError:
     )
 
 
-def operation_url(call: Call, operation: Operation) -> str:
+def operation_url(call: Call, operation: Operation, namespace: str = PROVIDER) -> str:
     """Return where an operation can be followed, at the address that the client used."""
     return (
-        f"{call.base}/subscriptions/{quote(call.names['subscription'], safe='')}{COMPUTE}"
+        f"{call.base}/subscriptions/{quote(call.names['subscription'], safe='')}"
+        f"/providers/{quote(namespace, safe='')}"
         f"/locations/{quote(operation.location, safe='')}/operations/{operation.id}"
         f"?api-version={quote(api_version(call), safe='')}"
     )
 
 
-def tracking(call: Call, operation: Operation) -> dict[str, str]:
+def tracking(call: Call, operation: Operation, namespace: str = PROVIDER) -> dict[str, str]:
     """Return the headers of a write: no Location, or az would read the resource from it (R95)."""
     return {
-        "Azure-AsyncOperation": operation_url(call, operation),
+        "Azure-AsyncOperation": operation_url(call, operation, namespace),
         "Azure-AsyncNotification": "Enabled",
         "x-ms-request-id": operation.id,
         **RETRY_AFTER,
     }
 
 
-def accepted(call: Call, operation: Operation) -> Response:
+def accepted(call: Call, operation: Operation, namespace: str = PROVIDER) -> Response:
     """Answer that an action or a deletion is under way (R96)."""
-    monitor = {"Location": f"{operation_url(call, operation)}&monitor=true"}
-    return Response(None, 202, tracking(call, operation) | monitor)
+    monitor = {"Location": f"{operation_url(call, operation, namespace)}&monitor=true"}
+    return Response(None, 202, tracking(call, operation, namespace) | monitor)

@@ -13,6 +13,7 @@ from lastcall.ports import Reader
 from lastcall.web.account import Account
 from lastcall.web.arm.front_door import INSIGHTS, SET, arm_route, key_of, known
 from lastcall.web.routing import Call, Route, json
+from lastcall.wire import versions
 from lastcall.wire.metrics import (
     Json,
     Query,
@@ -62,4 +63,6 @@ def _shown(reader: Reader, key: SetKey, query: Query) -> Json:
 def routes(platform: Platform, account: Account) -> Iterator[Route]:
     """Yield the one operation on metrics."""
     show = Metrics(platform).show
-    yield arm_route(account, "GET", METRICS, show, "Show the metrics of a set")
+    yield arm_route(
+        account, "GET", METRICS, show, "Show the metrics of a set", versions=versions.INSIGHTS
+    )

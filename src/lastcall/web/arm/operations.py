@@ -10,7 +10,7 @@ from lastcall.engine.model import OperationId
 from lastcall.engine.operations import Operation
 from lastcall.ports import Reader
 from lastcall.web.account import Account
-from lastcall.web.arm.front_door import LOCATION, accepted, arm_route
+from lastcall.web.arm.front_door import SUBSCRIPTION, accepted, arm_route
 from lastcall.web.errors import JSON, RETRY_AFTER
 from lastcall.web.routing import Call, Route
 from lastcall.wire.arm import encode_error, encode_operation
@@ -49,7 +49,7 @@ def _status(operation: Operation) -> Response:
 
 def _outcome(call: Call, operation: Operation) -> Response:
     if not operation.is_over:
-        return accepted(call, operation)
+        return accepted(call, operation, call.names["namespace"])
     failure = operation.failure
     if failure is None:
         return Response(status_code=200)
@@ -60,6 +60,6 @@ def _outcome(call: Call, operation: Operation) -> Response:
 
 def routes(platform: Platform, account: Account) -> Iterator[Route]:
     """Yield the one operation on operations."""
-    path = f"{LOCATION}/operations/{{operation}}"
+    path = f"{SUBSCRIPTION}/providers/{{namespace}}/locations/{{location}}/operations/{{operation}}"
     follow = Operations(platform).follow
     yield arm_route(account, "GET", path, follow, "Follow a long-running operation", (200, 202))

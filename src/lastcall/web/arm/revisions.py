@@ -6,15 +6,18 @@ from msgspec import Struct
 
 from lastcall.app import scale_sets
 from lastcall.app.learning import Moment
+from lastcall.app.resources import demand_open_group
 from lastcall.app.scale_sets import Revision, SetKey, Written
 from lastcall.engine.errors import PreconditionFailedError, ResourceNotFoundError
+from lastcall.engine.model import OperationId
 from lastcall.ports import Transaction
 from lastcall.web.arm.front_door import api_version, key_of, known
 from lastcall.web.routing import Call
-from lastcall.wire.bodies import encode_json, parse_body
+from lastcall.wire.bodies import encode_json, parse_body, parse_stored
 from lastcall.wire.members import refuse_members
 from lastcall.wire.merging import merge
 from lastcall.wire.names import place, refuse_name, refuse_resource_group_name
+from lastcall.wire.paths import group_path
 from lastcall.wire.traits import (
     capacity,
     instance_affecting,
@@ -29,9 +32,10 @@ class Change(Struct, frozen=True, kw_only=True):
 
     key: SetKey
     patch: dict[str, Any]
-    may_create: bool
-    if_match: str | None
-    if_none_match: str | None
+    may_create: bool = True
+    if_match: str | None = None
+    if_none_match: str | None = None
+    part_of: OperationId | None = None
 
 
 async def parse_change(call: Call, *, may_create: bool) -> Change:
@@ -54,18 +58,24 @@ async def parse_change(call: Call, *, may_create: bool) -> Change:
 
 def apply(tx: Transaction, change: Change, moment: Moment) -> Written:
     """Make the change, if its conditions hold."""
+    demand_open_group(tx, group_path(change.key.subscription, change.key.resource_group))
     if not change.may_create:
         known(tx, change.key)
     if change.if_none_match is not None:
         _refuse_match(tx, change.key, change.if_none_match)
     return scale_sets.write(
-        tx, change.key, lambda old: revised(old, change), moment, change.if_match
+        tx,
+        change.key,
+        lambda old: revised(old, change),
+        moment,
+        change.if_match,
+        change.part_of,
     )
 
 
 def revised(old: bytes | None, change: Change) -> Revision:
     """Return the model after a change, checked; it is new where there was none."""
-    before = None if old is None else parse_body(old)
+    before = None if old is None else parse_stored(old)
     after = merge(before, change.patch)
     if before is None:
         refuse_incomplete(after)

@@ -1,6 +1,6 @@
 """Scale sets: written, shown, acted on, deleted. Handlers parse, call once, encode."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -9,10 +9,12 @@ from starlette.responses import Response
 from lastcall.app import scale_sets
 from lastcall.app.learning import Moment
 from lastcall.app.platform import Platform
+from lastcall.app.resources import demand_group
 from lastcall.app.scale_sets import Order, SetKey, Written, members
 from lastcall.engine.errors import ResourceNotFoundError
 from lastcall.engine.model import Action, Provisioning
 from lastcall.engine.operations import Operation
+from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader, Transaction
 from lastcall.web.account import Account
 from lastcall.web.arm.front_door import (
@@ -34,6 +36,7 @@ from lastcall.web.routing import Call, Route, json
 from lastcall.wire.arm import encode_list, encode_set_view, encode_skus
 from lastcall.wire.bodies import parse_body
 from lastcall.wire.names import place
+from lastcall.wire.paths import group_path
 from lastcall.wire.requests import parse_instance_ids
 
 ACTIONS: Final = {
@@ -63,23 +66,22 @@ class ScaleSets:
         written, shown = await self._platform.transact(
             lambda tx, moment: _written(tx, change, api_version(call), moment)
         )
-        headers = tracking(call, written.operation) | {"ETag": shown["etag"]}
+        headers = tracking(call, written.operation) | _etag(shown)
         return json(shown, 201 if written.is_new else 200, headers)
 
     async def show(self, call: Call) -> Response:
         """Show one set."""
         key = key_of(call)
         shown = await self._platform.read(lambda r: show_set(r, known(r, key), api_version(call)))
-        return json(shown, headers={"ETag": shown["etag"]})
+        return json(shown, headers=_etag(shown))
 
     async def list_all(self, call: Call) -> Response:
         """List the sets of the subscription, of a resource group, or of a location."""
-        group = call.names.get("group")
         location = place(call.names.get("location", ""))
         shown = await self._platform.read(
             lambda r: show_sets(
                 r,
-                [s for s in r.scale_sets(group) if location in ("", s.location)],
+                [s for s in _listed(r, call) if location in ("", s.location)],
                 api_version(call),
             )
         )
@@ -118,6 +120,18 @@ class ScaleSets:
         return encode_set_view(scale_set, machines, self._platform.clock.now())
 
 
+def _listed(reader: Reader, call: Call) -> Sequence[ScaleSet]:
+    group = call.names.get("group")
+    if group is not None:
+        demand_group(reader, group_path(call.names["subscription"], group))
+    return reader.scale_sets(group)
+
+
+def _etag(shown: Json) -> dict[str, str]:
+    """Return the header with a set's etag, for the api-versions that know it (R100)."""
+    return {"ETag": shown["etag"]} if "etag" in shown else {}
+
+
 def _written(tx: Transaction, change: Change, version: str, moment: Moment) -> tuple[Written, Json]:
     written = apply(tx, change, moment)
     state = Provisioning.CREATING if written.is_new else Provisioning.UPDATING
@@ -128,6 +142,7 @@ def _deleted(tx: Transaction, key: SetKey, moment: Moment, *, force: bool) -> Op
     try:
         return scale_sets.delete(tx, key.id, moment, force=force)
     except ResourceNotFoundError:
+        demand_group(tx, group_path(key.subscription, key.resource_group))
         return None
 
 

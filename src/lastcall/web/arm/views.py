@@ -12,7 +12,7 @@ from lastcall.engine.model import Provisioning
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader
 from lastcall.wire.arm import encode_instance, encode_instance_view, encode_scale_set
-from lastcall.wire.bodies import parse_body
+from lastcall.wire.bodies import parse_stored
 from lastcall.wire.members import visible
 
 Json = dict[str, Any]
@@ -22,9 +22,10 @@ def show_set(
     reader: Reader, scale_set: ScaleSet, version: str, state: Provisioning | None = None
 ) -> Json:
     """Return a set as GET shows it; `state` is what a write tells of it instead."""
-    document = visible(parse_body(reader.document(scale_set.id, scale_set.number)), version)
+    document = parse_stored(reader.document(scale_set.id, scale_set.number))
     shown = scale_set if state is None else replace(scale_set, provisioning=state)
-    return encode_scale_set(shown, document, capacity_of(members(reader, scale_set)))
+    capacity = capacity_of(members(reader, scale_set))
+    return visible(encode_scale_set(shown, document, capacity), version)
 
 
 def show_sets(reader: Reader, scale_sets: Iterable[ScaleSet], version: str) -> list[Json]:
@@ -39,7 +40,7 @@ def show_instances(
 
     @cache
     def document(number: int) -> Json:
-        return visible(parse_body(reader.document(scale_set.id, number)), version)
+        return visible(parse_stored(reader.document(scale_set.id, number)), version)
 
     shown = []
     for scope_id, machine in chosen:
@@ -47,5 +48,5 @@ def show_instances(
         if now is not None:
             view = encode_instance_view(machine, scope_id, now)
             instance["properties"]["instanceView"] = view
-        shown.append(instance)
+        shown.append(visible(instance, version))
     return shown

@@ -1,0 +1,101 @@
+"""Resource groups: written, shown, and deleted with everything in them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from lastcall.app import scale_sets
+from lastcall.app.learning import Moment
+from lastcall.app.resources import begin, demand_open_group, expect, find, is_deleting, known, write
+from lastcall.engine.errors import InvalidResourceGroupLocationError, QuotaExceededError
+from lastcall.engine.limits import RESOURCE_GROUPS_MAX
+from lastcall.engine.model import OperationId, Provisioning
+from lastcall.engine.operations import Operation
+from lastcall.engine.resources import Resource
+from lastcall.engine.scale_sets import ScaleSet
+from lastcall.engine.value import Value
+from lastcall.ports import Transaction
+from lastcall.wire.names import SET_TYPE
+from lastcall.wire.paths import GROUP_TYPE, Path
+
+GROUP_KIND: Final = GROUP_TYPE.lower()
+SET_KIND: Final = SET_TYPE.lower()
+# Which member of a group's document names the operation that deletes it.
+DELETION: Final = "deletion"
+
+
+class Terms(Value, frozen=True, kw_only=True):
+    """How something goes with its group: as a part of which operation, and whether at once."""
+
+    part_of: OperationId
+    force: bool = False
+
+
+# Resources that have machines, by kind: how one is deleted. It must begin exactly one operation,
+# `part_of` the group's. Everything else goes with the group, when the last operation has ended.
+Delete = Callable[[Transaction, Resource, Moment, Terms], object]
+DELETIONS: Final[dict[str, Delete]] = {}
+
+
+def put(
+    tx: Transaction, path: Path, content: Mapping[str, Any], moment: Moment
+) -> tuple[Resource, bool]:
+    """Create a group or replace its tags, and say whether it is new."""
+    before = find(tx, path)
+    if before is None:
+        if len(tx.resources(kind=GROUP_KIND)) >= RESOURCE_GROUPS_MAX:
+            raise QuotaExceededError(
+                f"The subscription has {RESOURCE_GROUPS_MAX} resource groups already, which is as"
+                " many as there can be."
+            )
+        return write(tx, path, content, moment), True
+    demand_open_group(tx, path)
+    if content["location"] != before.content["location"]:
+        raise InvalidResourceGroupLocationError(
+            f"Invalid resource group location '{content['location']}'. The Resource group already"
+            f" exists in location '{before.content['location']}'."
+        )
+    return write(tx, path, content, moment), False
+
+
+def patch(tx: Transaction, path: Path, changes: Mapping[str, Any], moment: Moment) -> Resource:
+    """Change the tags of a group."""
+    before = known(tx, path)
+    demand_open_group(tx, path)
+    return write(tx, path, {**before.content, **changes}, moment)
+
+
+def delete(tx: Transaction, path: Path, forced: frozenset[str], moment: Moment) -> Operation:
+    """Delete a group: sets and machines get their notices, the rest goes with the last of them.
+
+    `forced` are the kinds that are to go without notice. A group that is being deleted already
+    goes on being deleted by the same operation.
+    """
+    group = known(tx, path)
+    sets, others = tx.scale_sets(path.group), _with_machines(tx, group.group)
+    if is_deleting(group):
+        running = OperationId(group.content[DELETION])
+        if SET_KIND in forced:
+            for scale_set in sets:
+                scale_sets.delete(tx, scale_set.id, moment, force=True)
+        return tx.operation(running)
+    operation = begin(tx, group, "delete group", moment, removes=True)
+    state = {"properties": {"provisioningState": Provisioning.DELETING}, DELETION: operation.id}
+    tx.put_resource(replace(group, content={**group.content, **state}, number=group.number + 1))
+    # All parts are counted before the first begins: one without machines ends at once.
+    operation = expect(tx, operation, len(sets) + len(others), moment)
+    for scale_set in sets:
+        _delete_set(tx, scale_set, moment, Terms(part_of=operation.id, force=SET_KIND in forced))
+    for resource in others:
+        terms = Terms(part_of=operation.id, force=resource.kind in forced)
+        DELETIONS[resource.kind](tx, resource, moment, terms)
+    return tx.operation(operation.id)
+
+
+def _delete_set(tx: Transaction, scale_set: ScaleSet, moment: Moment, terms: Terms) -> None:
+    scale_sets.delete(tx, scale_set.id, moment, force=terms.force, part_of=terms.part_of)
+
+
+def _with_machines(tx: Transaction, group: str) -> list[Resource]:
+    return [found for found in tx.resources(group=group) if found.kind in DELETIONS]

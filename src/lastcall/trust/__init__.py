@@ -1,0 +1,1 @@
+"""What a server can prove: its certificates, its signature, its own credentials; kept in files."""
