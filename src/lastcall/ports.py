@@ -140,6 +140,10 @@ class Reader(Protocol):
         """Return the resources of a type, of a group, of both or all, by id."""
         ...
 
+    def resources_below(self, resource_id: ResourceId) -> Sequence[Resource]:
+        """Return a resource, if there is one, and everything below it, by id."""
+        ...
+
     def activities(self, wanted: ActivityFilter) -> Sequence[Activity]:
         """Return who asked for what, newest first."""
         ...

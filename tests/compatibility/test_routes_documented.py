@@ -7,9 +7,14 @@ from tests.web.desk import a_desk
 
 API = Path(__file__).parents[2] / "docs" / "api.md"
 ROW = re.compile(r"^\| (GET|PUT|PATCH|POST|DELETE) \| `([^`]+)` \|", re.MULTILINE)
+GROUP = "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute"
 SHORT = {
-    "{sets}": "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute"
-    "/virtualMachineScaleSets",
+    "{sets}": f"{GROUP}/virtualMachineScaleSets",
+    "{vms}": f"{GROUP}/virtualMachines",
+    "{availabilitySets}": f"{GROUP}/availabilitySets",
+    "{services}": f"{GROUP}/cloudServices",
+    "{owner}": f"{GROUP.replace('resourceGroups', 'resourcegroups')}/{{resourceType}}/{{resource}}"
+    "/providers/Microsoft.Maintenance",
     "{settings}": "{root}/resourceGroups/{group}/providers/Microsoft.Insights/autoscaleSettings",
     "{offers}": "{compute}/locations/{location}/publishers/{publisher}/artifacttypes/vmimage"
     "/offers",

@@ -935,6 +935,28 @@ async def test_a_transaction_lists_resources_as_it_sees_them(store):
     assert await store.transact(change) == ["c"]
 
 
+async def test_a_resource_is_found_with_everything_below_it_and_nothing_beside_it(store):
+    whole = a_resource("net")
+    inner = [
+        replace(whole, id=f"{whole.id}/{part}", path=f"{whole.path}/{part}")
+        for part in ("subnets/a", "subnets/b")
+    ]
+    beside = [a_resource("net-2"), a_resource("ne"), a_resource("net.x"), a_resource("net0")]
+    await store.transact(lambda tx: [tx.put_resource(one) for one in (whole, *inner, *beside)])
+
+    def change(tx):
+        tx.forget_resource(inner[0].id)
+        late = replace(whole, id=f"{whole.id}/z", path=f"{whole.path}/z")
+        tx.put_resource(late)
+        tx.put_resource(a_resource("network"))
+        return [found.id for found in tx.resources_below(whole.id)]
+
+    found = await store.read(lambda r: r.resources_below(whole.id))
+    assert [one.id for one in found] == [whole.id, inner[0].id, inner[1].id]
+    assert await store.transact(change) == [whole.id, inner[1].id, f"{whole.id}/z"]
+    assert await store.read(lambda r: list(r.resources_below(a_resource("none").id))) == []
+
+
 async def test_resources_are_due_most_overdue_first(store):
     await store.transact(
         lambda tx: [

@@ -24,6 +24,7 @@ from tests.web.test_error_shape import url_of
 
 CLOCK = f"{OURS}/clock"
 OPEN = {
+    "/aliases.json",
     *("/healthz", "/readyz", "/metadata/endpoints", "/common/discovery/instance"),
     *("/{authority*}/.well-known/openid-configuration", "/{authority*}/token"),
     *("/{authority*}/discovery/keys", "/{authority*}/discovery/v2.0/keys"),

@@ -15,6 +15,7 @@ from lastcall.engine.scale_sets import Orchestration, ScaleInRule, Traits, Upgra
 from lastcall.wire.merging import merge
 from lastcall.wire.traits import (
     OS_IMAGE,
+    PROFILE,
     TERMINATE,
     capacity,
     instance_affecting,
@@ -140,7 +141,7 @@ def test_a_notice_out_of_range_is_refused_by_name_range_and_path(value):
 def test_spot_and_terminate_notifications_exclude_each_other(priority):
     with pytest.raises(InvalidParameterError, match="not supported for Spot") as refusal:
         traits(with_terminate({"enable": True}, priority=priority), "web")
-    assert refusal.value.target == TERMINATE
+    assert refusal.value.target == f"{PROFILE}.{TERMINATE}"
     assert traits(with_terminate({}, priority=priority), "web").eviction is Action.DEALLOCATE
 
 
@@ -166,7 +167,7 @@ def test_an_os_image_notice_is_a_quarter_of_an_hour_or_nothing():
     assert image("PT15M").notice is None
     with pytest.raises(InvalidParameterError, match="duration of PT15M") as refusal:
         image("PT10M")
-    assert refusal.value.target == f"{OS_IMAGE}.notBeforeTimeout"
+    assert refusal.value.target == f"{PROFILE}.{OS_IMAGE}.notBeforeTimeout"
 
 
 def test_computer_names_leave_room_for_the_instance():
@@ -209,7 +210,7 @@ def test_computer_names_leave_room_for_the_instance():
             "properties.upgradePolicy.rollingUpgradePolicy.pauseTimeBetweenBatches",
         ),
         (a_model(scaleInPolicy={"rules": ["Luck"]}), "properties.scaleInPolicy.rules"),
-        (with_terminate([]), TERMINATE),
+        (with_terminate([]), f"{PROFILE}.{TERMINATE}"),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_path(document, target):

@@ -81,7 +81,7 @@ def plan(reader: Reader, asked: Asked, kinds: Kinds, moment: Moment) -> "Plan":
 
 def deploy(tx: Transaction, asked: Asked, kinds: Kinds, moment: Moment) -> Resource:
     """Write everything that a template asks for; what goes wrong is told by the deployment."""
-    resources.demand_group(tx, asked.path)
+    resources.demand_open_group(tx, asked.path)
     _refuse_active(tx, asked.path)
     content = _content(asked.mode, asked.template, moment)
     try:

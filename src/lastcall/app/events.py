@@ -3,16 +3,10 @@
 from collections.abc import Sequence
 
 from lastcall.app.learning import Moment, learn
+from lastcall.app.machines import admit, open_scope
 from lastcall.engine.effects import Step
 from lastcall.engine.errors import OperationNotAllowedError, ScopeNotFoundError
-from lastcall.engine.facts import (
-    Announced,
-    Approved,
-    MachinesAdded,
-    Requested,
-    Watched,
-    Withdrawn,
-)
+from lastcall.engine.facts import Announced, Approved, Requested, Watched, Withdrawn
 from lastcall.engine.model import (
     Action,
     EventId,
@@ -70,9 +64,8 @@ def create_scope(
 ) -> Scope:
     """Make a scope that no scale set owns: an availability set, a cloud service, a lone VM."""
     scope_id = moment.ids.scope_id()
-    empty = Scope(id=scope_id, kind=kind, machines={}, events={})
-    tx.record(Step(before=None, scope=empty), moment.now)
-    machines = tuple(
+    open_scope(tx, scope_id, kind, moment)
+    machines = [
         Machine(
             id=moment.ids.machine_id(),
             name=name,
@@ -83,11 +76,9 @@ def create_scope(
             model=model,
         )
         for name, ordinal in zip(names, tx.take_ordinals(len(names)), strict=True)
-    )
-    fact = MachinesAdded(
-        machines=machines, event_ids=tuple(moment.ids.event_id() for _ in machines)
-    )
-    return learn(tx, scope_id, fact, moment).scope
+    ]
+    admit(tx, [(scope_id, machine) for machine in machines], None, moment)
+    return tx.scope(scope_id)
 
 
 def delete_scope(

@@ -14,6 +14,7 @@ from lastcall.app.resources import begin, demand_group, demand_open_group, expec
 from lastcall.engine.errors import (
     InvalidResourceLocationError,
     InvalidResourceNamespaceError,
+    InvalidResourceTypeError,
     LocationRequiredError,
     ParentResourceNotFoundError,
     PreconditionFailedError,
@@ -194,8 +195,13 @@ def demand_namespace(path: Path) -> None:
 
 
 def _refuse_path(tx: Transaction, path: Path) -> None:
-    assert is_generic(path), f"{path.type} is looked after elsewhere"
     demand_namespace(path)
+    if not is_generic(path):
+        namespace, _, rest = path.type.partition("/")
+        raise InvalidResourceTypeError(
+            f"The resource type '{shown(rest)}' could not be found in the namespace"
+            f" '{shown(namespace)}'."
+        )
     demand_open_group(tx, path)
     refuse_resource_name(path)
     _demand_parent(tx, path)

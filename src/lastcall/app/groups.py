@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from lastcall.app import scale_sets
+from lastcall.app import availability_sets, cloud_services, scale_sets, virtual_machines
 from lastcall.app.learning import Moment
 from lastcall.app.resources import begin, demand_open_group, expect, find, is_deleting, known, write
 from lastcall.engine.errors import InvalidResourceGroupLocationError, QuotaExceededError
@@ -35,7 +35,17 @@ class Terms(Value, frozen=True, kw_only=True):
 # Resources that have machines, by kind: how one is deleted. It must begin exactly one operation,
 # `part_of` the group's. Everything else goes with the group, when the last operation has ended.
 Delete = Callable[[Transaction, Resource, Moment, Terms], object]
-DELETIONS: Final[dict[str, Delete]] = {}
+DELETIONS: Final[dict[str, Delete]] = {
+    "microsoft.compute/virtualmachines": lambda tx, found, moment, terms: virtual_machines.delete(
+        tx, found, moment, force=terms.force, part_of=terms.part_of
+    ),
+    "microsoft.compute/availabilitysets": lambda tx, found, moment, terms: availability_sets.delete(
+        tx, found, moment, force=terms.force, part_of=terms.part_of
+    ),
+    "microsoft.compute/cloudservices": lambda tx, found, moment, terms: cloud_services.delete(
+        tx, found, moment, force=terms.force, part_of=terms.part_of
+    ),
+}
 
 
 def put(

@@ -9,7 +9,7 @@ from lastcall.app import activities
 from lastcall.engine.effects import Failure, Step
 from lastcall.engine.errors import ResourceNotFoundError
 from lastcall.engine.facts import Fact
-from lastcall.engine.model import OperationId, Provisioning, ScopeId
+from lastcall.engine.model import OperationId, Provisioning, Scope, ScopeId
 from lastcall.engine.operations import Operation, OperationStatus, settled
 from lastcall.engine.policy import Policy
 from lastcall.engine.resources import Asked, ResourceId
@@ -32,17 +32,31 @@ class Moment(Value, frozen=True):
 
 def learn(tx: Transaction, scope_id: ScopeId, fact: Fact, moment: Moment) -> Step:
     """Let a scope learn a fact, and record everything that follows from it."""
-    decision = step(tx.scope(scope_id), fact, moment.now, moment.policy)
+    scope = tx.scope(scope_id)
+    decision = step(scope, fact, moment.now, moment.policy)
     tx.record(decision, moment.now)
+    if len(decision.scope.machines) < len(scope.machines):
+        _let_go(tx, scope, decision.scope)
     if decision.finished:
         counts = Counter(finished.operation for finished in decision.finished)
         failures = {f.operation: f.failure for f in decision.finished if f.failure is not None}
         for operation_id, count in counts.items():
             settle(tx, operation_id, count, failures.get(operation_id), moment)
-    # A set outlives its instances; a scope that no set owns goes with its last machine.
-    if decision.scope.set_id is None and not decision.scope.machines:
+    if not decision.scope.machines and _is_nobodys(scope):
         tx.forget_scope(scope_id)
     return decision
+
+
+def _is_nobodys(scope: Scope) -> bool:
+    """Whether neither a set nor a resource owns a scope: it goes with its last machine."""
+    return scope.set_id is None and not any(machine.path for machine in scope.machines.values())
+
+
+def _let_go(tx: Transaction, before: Scope, after: Scope) -> None:
+    """Forget what machines that are gone were to the control plane, whoever had them deleted."""
+    for machine in before.machines.values():
+        if machine.path and machine.id not in after.machines:
+            remove(tx, ResourceId(machine.path.lower()))
 
 
 def settle(
@@ -84,12 +98,7 @@ def _conclude(tx: Transaction, operation: Operation) -> None:
 
 def remove(tx: Transaction, resource_id: ResourceId) -> None:
     """Remove a resource and everything below it; a resource group has everything in it below it."""
-    below = f"{resource_id}/"
-    for found in tx.resources(group=_group(resource_id)):
-        if found.id == resource_id or found.id.startswith(below):
-            tx.forget_resource(found.id)
-
-
-def _group(resource_id: ResourceId) -> str:
-    parts = resource_id.split("/")
-    return parts[4] if parts[3:4] == ["resourcegroups"] else ""
+    for found in tx.resources_below(resource_id):
+        tx.forget_resource(found.id)
+        if found.scope_id is not None and not tx.scope(found.scope_id).machines:
+            tx.forget_scope(found.scope_id)

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from lastcall.app import activities
 from lastcall.app.learning import Moment, settle
 from lastcall.engine.errors import (
+    PreconditionFailedError,
     ResourceGroupBeingDeletedError,
     ResourceGroupNotFoundError,
     ResourceNotFoundError,
@@ -19,6 +21,14 @@ from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
 from lastcall.wire.paths import Path, group_path
 from lastcall.wire.quoting import shown
+
+
+class Written(Struct, frozen=True, kw_only=True):
+    """The outcome of a write to a resource that has machines."""
+
+    resource: Resource
+    operation: Operation
+    is_new: bool
 
 
 def find(reader: Reader, path: Path) -> Resource | None:
@@ -67,6 +77,16 @@ def is_deleting(resource: Resource) -> bool:
     """Whether a resource is on its way out."""
     properties = resource.content.get("properties", {})
     return bool(properties.get("provisioningState") == Provisioning.DELETING)
+
+
+def refuse_stale(before: Resource | None, etag: str | None, *, must_be_new: bool) -> None:
+    """Honour If-Match, and If-None-Match with `*` (R100)."""
+    if must_be_new and before is not None:
+        raise PreconditionFailedError("The resource exists already.")
+    if etag is None or (etag == "*" and before is not None):
+        return
+    if before is None or etag.strip('"') != str(before.number):
+        raise PreconditionFailedError
 
 
 def write(

@@ -1,12 +1,13 @@
 """What users do to scale sets: create, change, scale, act on instances, delete."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from lastcall.app import activities
 from lastcall.app.learning import Moment, learn, settle
+from lastcall.app.machines import Members, Wish, admit, announce_eviction, open_scope, request
 from lastcall.app.resources import expect
 from lastcall.engine.draft import PREEMPTED
 from lastcall.engine.effects import Step
@@ -17,29 +18,25 @@ from lastcall.engine.errors import (
     PreconditionFailedError,
     ResourceNotFoundError,
 )
-from lastcall.engine.facts import Announced, MachinesAdded, Protected, Requested
+from lastcall.engine.facts import Protected
 from lastcall.engine.model import (
     Action,
-    EventType,
     Machine,
     OperationId,
     Power,
     Protection,
     Provisioning,
-    Scope,
     ScopeId,
     ScopeKind,
     SetId,
 )
 from lastcall.engine.operations import Operation
 from lastcall.engine.placement import Birth, place, refuse_capacity
-from lastcall.engine.requests import NEEDS_ALLOCATION, TYPE_OF
+from lastcall.engine.requests import NEEDS_ALLOCATION
 from lastcall.engine.scale_sets import Rollout, ScaleSet, Traits, UpgradeMode
 from lastcall.engine.selection import select_for_removal
 from lastcall.engine.upgrade import outdated
 from lastcall.ports import Reader, Transaction
-
-Members = Sequence[tuple[ScopeId, Machine]]
 
 
 class SetKey(Struct, frozen=True, kw_only=True):
@@ -168,8 +165,7 @@ def delete(
 def evict(tx: Transaction, set_id: SetId, instance_id: str, moment: Moment) -> Step:
     """Announce the eviction of a Spot instance (R82-R84)."""
     scope_id, machine = member(tx, tx.scale_set(set_id), instance_id)
-    fact = Announced(event_id=moment.ids.event_id(), type=EventType.PREEMPT, machines=(machine.id,))
-    return learn(tx, scope_id, fact, moment)
+    return announce_eviction(tx, scope_id, machine, moment)
 
 
 def protect(
@@ -269,16 +265,9 @@ def _grow(
     for group in placed.scale_set.groups:
         if group.scope_id not in known:
             kind = ScopeKind.PLACEMENT_GROUP
-            scope = Scope(id=group.scope_id, kind=kind, machines={}, events={}, set_id=scale_set.id)
-            tx.record(Step(before=None, scope=scope), moment.now)
+            open_scope(tx, group.scope_id, kind, moment, scale_set.id)
     tx.put_scale_set(placed.scale_set)
-    for scope_id, machines in _by_scope(placed.machines).items():
-        fact = MachinesAdded(
-            machines=tuple(machines),
-            event_ids=tuple(ids.event_id() for _ in machines),
-            operation=operation.id,
-        )
-        learn(tx, scope_id, fact, moment)
+    admit(tx, placed.machines, operation.id, moment)
     return count
 
 
@@ -365,25 +354,13 @@ def _request(
     operation_id: OperationId | None,
     moment: Moment,
 ) -> None:
-    auto_approve = TYPE_OF.get(order.action) in scale_set.traits.auto_approve
-    for scope_id, machines in _by_scope(chosen).items():
-        fact = Requested(
-            action=order.action,
-            machines=tuple(machine.id for machine in machines),
-            event_ids=tuple(moment.ids.event_id() for _ in machines),
-            operation=operation_id,
-            force=order.force,
-            auto_approve=auto_approve,
-            model=scale_set.model if order.action is Action.UPDATE else None,
-        )
-        learn(tx, scope_id, fact, moment)
-
-
-def _by_scope(entries: Members) -> dict[ScopeId, list[Machine]]:
-    grouped: dict[ScopeId, list[Machine]] = {}
-    for scope_id, machine in entries:
-        grouped.setdefault(scope_id, []).append(machine)
-    return grouped
+    wish = Wish(
+        action=order.action,
+        force=order.force,
+        auto_approve=scale_set.traits.auto_approve,
+        model=scale_set.model if order.action is Action.UPDATE else None,
+    )
+    request(tx, chosen, wish, operation_id, moment)
 
 
 def _begin(

@@ -153,6 +153,12 @@ class InvalidResourceNamespaceError(DomainError):
     code = "InvalidResourceNamespace"
 
 
+class InvalidResourceTypeError(DomainError):
+    """The resource type could not be found."""
+
+    code = "InvalidResourceType"
+
+
 class InvalidResourceNameError(DomainError):
     """The resource name is invalid."""
 

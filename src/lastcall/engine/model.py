@@ -113,7 +113,8 @@ class Machine(Value, frozen=True, kw_only=True, omit_defaults=True):
     """One member of a scope. `name` is what Resources holds; `id` is the vmId.
 
     `ordinal` gives it a loopback address of its own; `booted` is the number of the set's
-    document at its last boot, because tags reach a guest only then.
+    document at its last boot, because tags reach a guest only then. `path` is the resource that
+    it is where no set owns it: that resource goes with it.
     """
 
     id: MachineId
@@ -132,6 +133,7 @@ class Machine(Value, frozen=True, kw_only=True, omit_defaults=True):
     power: Power = Power.RUNNING
     protection: Protection = UNPROTECTED
     failure: str = ""
+    path: str = ""
 
     @property
     def is_leaving(self) -> bool:

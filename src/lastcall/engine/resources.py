@@ -15,8 +15,9 @@ class Resource(Value, frozen=True, kw_only=True, omit_defaults=True):
 
     `id` is its path in lower case, `path` as its first writer spelled it; `kind` is its type and
     `group` its resource group, both in lower case; `content` is its document. `number` counts the
-    writes, `due_at` is when it wants to be looked at again, and `scope_id` is where its machines
-    are, if it has any. `state` is what the platform remembers about it and shows nobody.
+    writes, `due_at` is when it wants to be looked at again, and `scope_id` is the scope that is
+    its own, if it has one: it goes with the resource. `state` is what the platform remembers about
+    it and shows nobody.
     """
 
     id: ResourceId
@@ -34,6 +35,10 @@ class Resource(Value, frozen=True, kw_only=True, omit_defaults=True):
     def name(self) -> str:
         """Return the last part of the path."""
         return self.path.rpartition("/")[2]
+
+    def is_at_or_below(self, resource_id: ResourceId) -> bool:
+        """Whether it is that resource, a child of it, or in it if it is a resource group."""
+        return self.id == resource_id or self.id.startswith(f"{resource_id}/")
 
 
 class Asked(Value, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from lastcall.app.authority import Authority
 from lastcall.app.directory import Directory, Published
 from lastcall.app.events import Approval
+from lastcall.app.machines import owner
 from lastcall.app.managed import IdentityNotFoundError, choose, encode_machine_token
 from lastcall.app.platform import Platform
 from lastcall.app.tokens import Holder
@@ -19,7 +20,7 @@ from lastcall.engine.model import Machine, MachineId, ScopeId
 from lastcall.metadata.answers import RefusedError, encode_answer, encode_failure
 from lastcall.metadata.filtering import encode_part
 from lastcall.metadata.identity import caller
-from lastcall.metadata.instance import Membership, encode_instance
+from lastcall.metadata.instance import Membership, Residence, encode_instance, residence
 from lastcall.metadata.options import Options
 from lastcall.metadata.rate import RateLimit
 from lastcall.metadata.routes import (
@@ -200,26 +201,27 @@ class Endpoint:
     async def _read_instance(
         self, machine: Machine, scope_id: ScopeId, wish: ReadInstance
     ) -> bytes:
-        value = encode_instance(machine, scope_id, await self._membership(machine), wish.version)
+        value = encode_instance(machine, scope_id, await self._home(machine), wish.version)
         return encode_part(value, wish.path, as_text=wish.as_text)
 
     async def _issue(self, machine: Machine, wish: ReadToken) -> bytes:
         """Give a token of the identity that the machine's model assigns it, if it does."""
         if self._authority is None:
             raise RefusedError(404, "Not found")
-        membership = await self._membership(machine)
+        home = await self._home(machine)
         try:
-            identity = _identity(membership, wish)
+            identity = _identity(home, wish)
         except IdentityNotFoundError as missing:
             raise refused_token(missing) from missing
         token = await self._authority.grant_machine(identity, wish.resource)
         body = msgspec.json.encode(encode_machine_token(token))
         return encode_answer(200, body, headers={"Cache-Control": "no-store"})
 
-    async def _membership(self, machine: Machine) -> Membership | None:
+    async def _home(self, machine: Machine) -> Membership | Residence | None:
         set_id = machine.set_id
         if set_id is None:
-            return None
+            resource = await self._platform.read(lambda reader: owner(reader, machine))
+            return None if resource is None else residence(machine, resource)
         scale_set, model = await self._platform.read(
             lambda reader: (reader.scale_set(set_id), reader.document(set_id, machine.booted))
         )
@@ -231,7 +233,8 @@ def wish_selector(wish: Wish) -> str | None:
     return wish.target.selector if isinstance(wish, ReadEvents) else wish.selector
 
 
-def _identity(membership: Membership | None, wish: ReadToken) -> Holder:
-    if membership is None:
+def _identity(home: Membership | Residence | None, wish: ReadToken) -> Holder:
+    if home is None:
         raise IdentityNotFoundError
-    return choose(membership.model, scale_set_path(membership.scale_set), wish.wanted)
+    owner = home.resource.path if isinstance(home, Residence) else scale_set_path(home.scale_set)
+    return choose(home.model, owner, wish.wanted)

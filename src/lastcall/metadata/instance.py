@@ -6,9 +6,12 @@ from typing import Any
 from msgspec import Struct
 
 from lastcall.engine.model import Action, Machine, Power, ScopeId
+from lastcall.engine.resources import Resource
 from lastcall.engine.scale_sets import Orchestration, ScaleSet
 from lastcall.metadata.versions import COMPUTE_SINCE
+from lastcall.wire.cloud_services import SERVICE_TYPE, parse_roles, role_of
 from lastcall.wire.names import PROVIDER, instance_path, scale_set_path
+from lastcall.wire.paths import parse_path
 
 Json = dict[str, Any]
 
@@ -23,14 +26,42 @@ class Membership(Struct, frozen=True):
     model: Mapping[str, Any]
 
 
+class Residence(Struct, frozen=True):
+    """The resource that a machine is, or is a part of, and its model in the shape of a set's."""
+
+    resource: Resource
+    model: Mapping[str, Any]
+
+
+def residence(machine: Machine, resource: Resource) -> Residence:
+    """Return where a machine lives that no set owns: its own resource, or a cloud service."""
+    content = resource.content
+    properties = _object(content, "properties")
+    shared = {name: content[name] for name in ("identity", "plan", "tags") if name in content}
+    if resource.kind == SERVICE_TYPE.lower():
+        played = role_of(machine).lower()
+        sizes = {role.name.lower(): role.size for role in parse_roles(content)}
+        return Residence(resource, {**shared, "sku": {"name": sizes.get(played)}})
+    return Residence(
+        resource,
+        {
+            **shared,
+            "sku": {"name": _at(properties, "hardwareProfile.vmSize")},
+            "properties": {"virtualMachineProfile": properties},
+        },
+    )
+
+
 def encode_instance(
-    machine: Machine, scope_id: ScopeId, membership: Membership | None, version: str
+    machine: Machine, scope_id: ScopeId, home: Membership | Residence | None, version: str
 ) -> Json:
     """Return the metadata of a machine as a client of that api-version reads it."""
-    model = {} if membership is None else membership.model
+    model = {} if home is None else home.model
     compute = _of_machine(machine) | _of_model(model, machine) | _of_image(model)
-    if membership is not None:
-        compute |= _of_set(machine, scope_id, membership.scale_set)
+    if isinstance(home, Membership):
+        compute |= _of_set(machine, scope_id, home.scale_set)
+    elif isinstance(home, Residence):
+        compute |= _of_resource(machine, home.resource)
     known = (name for name in sorted(compute) if COMPUTE_SINCE.get(name, "") <= version)
     return {
         "compute": {name: _text(compute[name]) for name in known},
@@ -77,6 +108,17 @@ def _of_set(machine: Machine, scope_id: ScopeId, scale_set: ScaleSet) -> Json:
         **shared,
         "resourceId": f"{group}/providers/{PROVIDER}/virtualMachines/{machine.name}",
         "virtualMachineScaleSet": {"id": scale_set_path(scale_set)},
+    }
+
+
+def _of_resource(machine: Machine, resource: Resource) -> Json:
+    path = parse_path(resource.path)
+    assert path is not None, "what was written has a path"
+    return {
+        "location": resource.content["location"],
+        "resourceGroupName": path.group,
+        "resourceId": machine.path,
+        "subscriptionId": path.subscription,
     }
 
 

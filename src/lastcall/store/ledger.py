@@ -118,13 +118,24 @@ class Ledger:
 
     def resources(self, kind: str | None = None, group: str | None = None) -> Sequence[Resource]:
         """Return resources as this transaction sees them."""
-        merged = {found.id: found for found in self._shelf.find_resources(kind, group)}
+        found = self._shelf.find_resources(kind, group)
+        return self._as_seen(found, lambda changed: _is_wanted(changed, kind, group))
+
+    def resources_below(self, resource_id: ResourceId) -> Sequence[Resource]:
+        """Return a resource and everything below it as this transaction sees them."""
+        found = self._shelf.find_resources_below(resource_id)
+        return self._as_seen(found, lambda changed: changed.is_at_or_below(resource_id))
+
+    def _as_seen(
+        self, found: Sequence[Resource], is_wanted: Callable[[Resource], bool]
+    ) -> Sequence[Resource]:
+        merged = {one.id: one for one in found}
         for layer in reversed(self._layers):
             for resource_id, changed in layer.resources.items():
                 merged.pop(resource_id, None)
-                if changed is not None and _is_wanted(changed, kind, group):
+                if changed is not None and is_wanted(changed):
                     merged[resource_id] = changed
-        return sorted(merged.values(), key=lambda found: found.id)
+        return sorted(merged.values(), key=lambda one: one.id)
 
     def activities(self, wanted: ActivityFilter) -> Sequence[Activity]:
         """Return committed activities."""

@@ -83,6 +83,10 @@ class MemoryShelf:
             if kind in (None, found.kind) and group in (None, found.group)
         ]
 
+    def find_resources_below(self, resource_id: ResourceId) -> Sequence[Resource]:
+        """Return a resource and everything below it."""
+        return [one for one in self._resources.values() if one.is_at_or_below(resource_id)]
+
     def find_activities(self, wanted: ActivityFilter) -> Sequence[Activity]:
         """Return who asked for what, newest first."""
         matching = (

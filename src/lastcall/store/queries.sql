@@ -157,6 +157,10 @@ SELECT body FROM resources WHERE id = ?;
 SELECT body FROM resources
 WHERE (?1 IS NULL OR kind = ?1) AND (?2 IS NULL OR group_name = ?2) ORDER BY id;
 
+-- name: find_resources_below
+SELECT body FROM resources
+WHERE id = ?1 OR (id > ?1 || '/' AND id < ?1 || '0') ORDER BY id;  -- 0 is what follows a slash
+
 -- name: put_resource
 INSERT INTO resources (id, kind, group_name, due_at, body) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET due_at = excluded.due_at, body = excluded.body;

@@ -43,6 +43,10 @@ class Shelf(Protocol):
         """Return a resource."""
         ...
 
+    def find_resources_below(self, resource_id: ResourceId) -> Sequence[Resource]:
+        """Return a resource and everything below it."""
+        ...
+
     def find_resources(self, kind: str | None, group: str | None) -> Sequence[Resource]:
         """Return the resources of a type, of a group, of both or all."""
         ...

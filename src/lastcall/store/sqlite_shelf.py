@@ -108,6 +108,11 @@ class SqliteShelf:
         row = self._one("find_resource", resource_id)
         return None if row is None else rows.decode_resource(row[0])
 
+    def find_resources_below(self, resource_id: ResourceId) -> Sequence[Resource]:
+        """Return a resource and everything below it."""
+        found = self._all("find_resources_below", resource_id)
+        return [rows.decode_resource(body) for (body,) in found]
+
     def find_resources(self, kind: str | None, group: str | None) -> Sequence[Resource]:
         """Return the resources of a type, of a group, of both or all."""
         return [rows.decode_resource(body) for (body,) in self._all("find_resources", kind, group)]

@@ -15,20 +15,24 @@ from lastcall.web.admin.stream import Streams
 from lastcall.web.arm import (
     activity_log,
     autoscale,
+    availability_sets,
+    cloud_services,
     deployments,
     generic,
     groups,
     images,
     instances,
     inventory,
+    maintenance,
     metrics,
     operations,
     providers,
     scale_sets,
     sizes,
     subscriptions,
+    virtual_machines,
 )
-from lastcall.web.arm.kinds import kinds
+from lastcall.web.arm.deployable import kinds
 from lastcall.web.errors import HANDLERS
 from lastcall.web.guard import ANY_HOST, Guard
 from lastcall.web.identity import SignIn, managed
@@ -80,6 +84,10 @@ def route_table(
     """Yield every route that both have."""
     yield from scale_sets.routes(platform, account)
     yield from instances.routes(platform, account)
+    yield from virtual_machines.routes(platform, account)
+    yield from availability_sets.routes(platform, account)
+    yield from cloud_services.routes(platform, account)
+    yield from maintenance.routes(platform, account)
     yield from operations.routes(platform, account)
     yield from autoscale.routes(platform, account)
     yield from activity_log.routes(platform, account)

@@ -35,12 +35,6 @@ class PathNotFoundError(DomainError):
     code = "NotFound"
 
 
-class InvalidResourceTypeError(DomainError):
-    """The resource type could not be found."""
-
-    code = "InvalidResourceType"
-
-
 class MethodNotAllowedError(DomainError):
     """The resource does not have that method."""
 
@@ -69,6 +63,12 @@ class TooManyListenersError(DomainError):
     """So many clients follow the stream already that another one is not served."""
 
     code = "TooManyRequests"
+
+
+class NotBuiltError(DomainError):
+    """The service has this operation; it is not built here."""
+
+    code = "NotImplemented"
 
 
 class ForeignRequestError(DomainError):
@@ -106,7 +106,7 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     errors.InstanceNotFoundError: 404,
     SubscriptionNotFoundError: 404,
     PathNotFoundError: 404,
-    InvalidResourceTypeError: 404,
+    errors.InvalidResourceTypeError: 404,
     MethodNotAllowedError: 405,
     errors.OperationNotAllowedError: 409,
     errors.ConflictError: 409,
@@ -120,6 +120,7 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     RequestTooLargeError: 413,
     UnsupportedMediaTypeError: 415,
     TooManyListenersError: 429,
+    NotBuiltError: 501,
 }
 
 # R110, R113: what the compute provider says is pretty-printed; the rest is ARM's own, compact.

@@ -9,11 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from lastcall.engine.errors import DomainError, InvalidParameterError
+from lastcall.engine.errors import DomainError, InvalidParameterError, InvalidResourceTypeError
 from lastcall.engine.limits import ARM_BODY_BYTES_MAX
 from lastcall.web.errors import (
     JSON,
-    InvalidResourceTypeError,
     MethodNotAllowedError,
     PathNotFoundError,
     RequestTooLargeError,
@@ -264,7 +263,13 @@ def _segments(scope: Scope) -> list[str]:
     # The raw path: an encoded slash belongs to a name.
     raw: bytes | None = scope.get("raw_path")
     path = scope["path"] if raw is None else raw.decode("latin-1")
-    return [unquote(part) for part in path.lstrip("/").removesuffix("/").split("/")]
+    parts = [unquote(part) for part in path.lstrip("/").removesuffix("/").split("/")]
+    # `az resource` leaves the place of a parent empty where there is none, and ARM does not mind.
+    return [
+        part
+        for index, part in enumerate(parts)
+        if part or index < 2 or parts[index - 2].lower() != "providers"
+    ]
 
 
 def _gathered(pattern: tuple[str, ...], segments: list[str]) -> list[str]:

@@ -27,7 +27,7 @@ PROVISIONING_TEXTS = {
 
 def encode_scale_set(scale_set: ScaleSet, document: Mapping[str, Any], capacity: int) -> Json:
     """Return a set as GET shows it: the model as given, and what the service adds."""
-    model = _public(document)
+    model = public(document)
     sku = model.pop("sku", {})
     properties = model.pop("properties", {})
     if properties.get("virtualMachineProfile"):
@@ -58,7 +58,7 @@ def encode_etag(scale_set: ScaleSet) -> str:
 
 def encode_instance(scale_set: ScaleSet, machine: Machine, document: Mapping[str, Any]) -> Json:
     """Return an instance as GET shows it (R102); `document` is the model that it has."""
-    model = _public(document)
+    model = public(document)
     sku = model.get("sku", {})
     encoded: Json = {
         "name": machine.name,
@@ -76,9 +76,9 @@ def encode_instance(scale_set: ScaleSet, machine: Machine, document: Mapping[str
     return encoded
 
 
-def encode_instance_view(machine: Machine, scope_id: ScopeId, now: datetime) -> Json:
-    """Return how an instance is doing (R103)."""
-    statuses = [_provisioning_status(machine.provisioning, now, machine.failure)]
+def encode_instance_view(machine: Machine, group: ScopeId | None, now: datetime) -> Json:
+    """Return how a machine is doing (R103); `group` is its placement group, if it can have one."""
+    statuses = [provisioning_status(machine.provisioning, now, machine.failure)]
     if machine.provisioning is not Provisioning.CREATING:
         statuses.append(_power_status(machine.power))
     view: Json = {
@@ -88,14 +88,14 @@ def encode_instance_view(machine: Machine, scope_id: ScopeId, now: datetime) -> 
         "disks": [
             {
                 "name": f"{machine.name}_OsDisk_1",
-                "statuses": [_provisioning_status(Provisioning.SUCCEEDED, machine.created_at)],
+                "statuses": [provisioning_status(Provisioning.SUCCEEDED, machine.created_at)],
             }
         ],
         "statuses": statuses,
     }
     # R47: a deallocated instance is in no placement group.
-    if machine.power is not Power.DEALLOCATED:
-        view["placementGroupId"] = scope_id
+    if group is not None and machine.power is not Power.DEALLOCATED:
+        view["placementGroupId"] = group
     if machine.power is Power.RUNNING and machine.provisioning is not Provisioning.CREATING:
         view["vmAgent"] = _agent(now)
     return view
@@ -103,15 +103,16 @@ def encode_instance_view(machine: Machine, scope_id: ScopeId, now: datetime) -> 
 
 def encode_set_view(scale_set: ScaleSet, machines: Iterable[Machine], now: datetime) -> Json:
     """Return how a set and its instances are doing, counted (R103)."""
-    counts = Counter(_provisioning_code(machine.provisioning) for machine in machines)
+    codes = (_provisioning_code(machine.provisioning) for machine in machines)
     return {
-        "virtualMachine": {
-            "statusesSummary": [
-                {"code": code, "count": count} for code, count in sorted(counts.items())
-            ]
-        },
-        "statuses": [_provisioning_status(scale_set.provisioning, now)],
+        "virtualMachine": {"statusesSummary": encode_summary(codes)},
+        "statuses": [provisioning_status(scale_set.provisioning, now)],
     }
+
+
+def encode_summary(codes: Iterable[str]) -> list[Json]:
+    """Return how often each code of a status occurs."""
+    return [{"code": code, "count": count} for code, count in sorted(Counter(codes).items())]
 
 
 def encode_operation(operation: Operation) -> Json:
@@ -176,7 +177,7 @@ def _protection(protection: Protection) -> Json:
 
 
 def _agent(now: datetime) -> Json:
-    status = _provisioning_status(Provisioning.SUCCEEDED, now)
+    status = provisioning_status(Provisioning.SUCCEEDED, now)
     ready = {"displayStatus": "Ready", "message": "Guest Agent is running"}
     return {"vmAgentVersion": "Unknown", "statuses": [status | ready]}
 
@@ -185,7 +186,8 @@ def _provisioning_code(state: Provisioning) -> str:
     return f"ProvisioningState/{state.lower()}"
 
 
-def _provisioning_status(state: Provisioning, at: datetime, failure: str = "") -> Json:
+def provisioning_status(state: Provisioning, at: datetime, failure: str = "") -> Json:
+    """Return the status entry of a view that tells the provisioning state."""
     status = {
         "code": _provisioning_code(state),
         "level": "Error" if state is Provisioning.FAILED else "Info",
@@ -199,7 +201,7 @@ def _power_status(power: Power) -> Json:
     return {"code": f"PowerState/{power}", "level": "Info", "displayStatus": f"VM {power}"}
 
 
-def _public(value: Mapping[str, Any]) -> Json:
+def public(value: Mapping[str, Any]) -> Json:
     """Return a copy, all the way down, without secrets; the names of tags are the user's own."""
     return {
         key: dict(item) if key == "tags" and isinstance(item, Mapping) else _copied(item)
@@ -210,5 +212,5 @@ def _public(value: Mapping[str, Any]) -> Json:
 
 def _copied(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return _public(value)
+        return public(value)
     return [_copied(item) for item in value] if isinstance(value, list) else value

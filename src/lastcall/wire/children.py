@@ -10,6 +10,7 @@ from lastcall.engine.limits import CHILDREN_MAX
 from lastcall.engine.resources import Resource
 from lastcall.wire.documents import READ_ONLY, STATE, Document
 from lastcall.wire.fields import object_at, refuse
+from lastcall.wire.names import is_resource_name
 from lastcall.wire.paths import Path, parse_path
 
 NETWORK: Final = "Microsoft.Network"
@@ -143,7 +144,7 @@ def _checked(value: Any, where: str) -> list[Document]:
 
 def _bare(item: Any, where: str) -> Document:
     name = item.get("name") if isinstance(item, Mapping) else None
-    if not isinstance(name, str) or not name or "/" in name:
+    if not isinstance(name, str) or not is_resource_name(name):
         refuse(where, item, "an array of resources with a name each")
     properties = {key: each for key, each in object_at(item, "properties").items() if key != STATE}
     kept = {key: each for key, each in item.items() if key not in READ_ONLY}

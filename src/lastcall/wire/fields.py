@@ -26,7 +26,10 @@ def refuse(path: str, value: object, wanted: str) -> NoReturn:
 
 
 def lookup(document: Mapping[str, Any], path: str) -> Any:
-    """Return what stands at a dotted path, None where nothing does; refuse a broken path."""
+    """Return what stands at a dotted path, None where nothing does; refuse a broken path.
+
+    A step such as `roles[0]` leads into an array that is known to be that long.
+    """
     here: Any = document
     passed: list[str] = []
     for key in path.split("."):
@@ -34,7 +37,10 @@ def lookup(document: Mapping[str, Any], path: str) -> Any:
             return None
         if not isinstance(here, Mapping):
             refuse(".".join(passed), here, "an object")
-        here = here.get(key)
+        name, _, index = key.partition("[")
+        here = here.get(name)
+        if index:
+            here = here[int(index[:-1])]
         passed.append(key)
     return here
 

@@ -1,7 +1,7 @@
 """Which members of a model exist since which api-version (R67)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -55,13 +55,17 @@ TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}\[\]]')
 
 
 def refuse_members(
-    document: Mapping[str, Any], api_version: str, body: bytes | None = None
+    document: Mapping[str, Any],
+    api_version: str,
+    body: bytes | None = None,
+    members: Iterable[Member] = MEMBERS,
+    root: str = "vmss",
 ) -> None:
     """Refuse a model with a member that the api-version does not have, as the service words it.
 
     `body` is the JSON that the model came in; without it, positions are those of compact JSON.
     """
-    for member in MEMBERS:
+    for member in members:
         if member.is_known(api_version) or lookup(document, member.path) is None:
             continue
         text = (encode_json(document) if body is None else body).decode()
@@ -69,14 +73,16 @@ def refuse_members(
         raise DomainError(
             f"Could not find member '{member.path.rpartition('.')[2]}' on object of type"
             f" '{member.owner}'. Path '{member.path}', line {line}, position {position}.",
-            target=f"vmss.{member.path}",
+            target=f"{root}.{member.path}",
         )
 
 
-def visible(document: Mapping[str, Any], api_version: str) -> dict[str, Any]:
+def visible(
+    document: Mapping[str, Any], api_version: str, members: Iterable[Member] = (*MEMBERS, *SHOWN)
+) -> dict[str, Any]:
     """Return a resource without the members that the api-version does not have."""
     shown = dict(document)
-    for member in (*MEMBERS, *SHOWN):
+    for member in members:
         if not member.is_known(api_version):
             shown = _without(shown, member.path.split("."))
     return shown

@@ -127,7 +127,7 @@ def _normal_properties(properties: Mapping[str, Any]) -> Any:
     profile = normal.get("virtualMachineProfile")
     events = profile.get("scheduledEventsProfile") if isinstance(profile, dict) else None
     if isinstance(profile, dict) and isinstance(events, dict):
-        profile["scheduledEventsProfile"] = _normal_notifications(events)
+        profile["scheduledEventsProfile"] = normal_notifications(events)
     return normal
 
 
@@ -152,7 +152,7 @@ def _normal_member(key: str, value: Any) -> Any:
     return spelled(value, WORDS[key])
 
 
-def _normal_notifications(events: Mapping[str, Any]) -> dict[str, Any]:
+def normal_notifications(events: Mapping[str, Any]) -> dict[str, Any]:
     """Drop what is disabled (R65); give what is enabled its time (R63)."""
     normal = dict(events)
     for name, default in NOTICE_DEFAULTS.items():

@@ -54,11 +54,11 @@ def place(location: str) -> str:
     return location.replace(" ", "").lower()
 
 
-def refuse_name(name: str) -> None:
-    """Refuse what cannot be the name of a scale set."""
+def refuse_name(name: str, what: str = "scale set") -> None:
+    """Refuse what cannot be the name of a scale set or of another machine's resource."""
     if len(name) > NAME_CHARACTERS_MAX or not SET_NAME.fullmatch(name):
         raise InvalidParameterError(
-            f"The scale set name '{shown(name)}' is not allowed: it has 1 to"
+            f"The {what} name '{shown(name)}' is not allowed: it has 1 to"
             f" {NAME_CHARACTERS_MAX} letters, digits, '_', '.' or '-', does not start with '_' or"
             " '.' and does not end with '.' or '-'.",
             target="name",
@@ -76,6 +76,13 @@ def refuse_resource_group_name(name: str) -> None:
         )
 
 
+def is_resource_name(name: str) -> bool:
+    """Whether a resource of any kind can have a name; "providers" would be taken for a path."""
+    is_short = 0 < len(name) <= RESOURCE_NAME_CHARACTERS_MAX
+    is_plain = not (FORBIDDEN.search(name) or name.endswith("."))
+    return is_short and is_plain and name.lower() != "providers"
+
+
 def refuse_resource_name(path: Path) -> None:
     """Refuse what cannot be the name or the type of a resource of any kind."""
     parts = path.type.split("/")
@@ -85,7 +92,7 @@ def refuse_resource_name(path: Path) -> None:
             f" {RESOURCE_DEPTH_MAX} parts of letters, digits, '_', '.' or '-'."
         )
     for name in path.names:
-        if len(name) > RESOURCE_NAME_CHARACTERS_MAX or FORBIDDEN.search(name) or name.endswith("."):
+        if not is_resource_name(name):
             raise InvalidResourceNameError(
                 f"Resource name {shown(name)} is invalid. It has 1 to"
                 f" {RESOURCE_NAME_CHARACTERS_MAX} characters, none of them a control character or"

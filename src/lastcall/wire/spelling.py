@@ -11,29 +11,30 @@ OPAQUE: Final = frozenset({"protectedSettings", "settings", "tags", "userAssigne
 # Every name that our own code looks for in a body; others are kept as they were given.
 NAMES: Final = frozenset(
     """
-    adminPassword adminUsername automaticallyApprove
+    adminPassword adminUsername automaticallyApprove availabilitySet
     billingProfile
-    caching capacity capacityReservation computerNamePrefix createOption customData
+    caching capacity capacityReservation computerName computerNamePrefix createOption customData
     dataDisks disablePasswordAuthentication diskSizeGB doNotRunExtensionsOnOverprovisionedVMs
     enable enableAcceleratedNetworking enableAutomaticOSUpgrade enableIPForwarding etag
     evictionPolicy
     forceDeletion
     hardwareProfile hostGroup
-    id image imageReference instanceIds
+    id image imageReference instanceIds instanceView
     keyData
     licenseType linuxConfiguration location lun
     managedDisk maxBatchInstancePercent maxUnhealthyInstancePercent mode
     name networkProfile notBeforeTimeout
     offer orchestrationMode osDisk osImageNotificationProfile osProfile osType overprovision
-    path pauseTimeBetweenBatches plan platformFaultDomainCount primary priority product properties
+    path pauseTimeBetweenBatches plan platformFaultDomainCount platformUpdateDomainCount
+    primary priority product properties
     protectFromScaleIn protectFromScaleSetActions protectionPolicy provisioningState publicKeys
     publisher
-    rollingUpgradePolicy rules
+    resources roleInstances roleProfile roles rollingUpgradePolicy rules
     scaleInPolicy scheduledEventsPolicy scheduledEventsProfile securityPostureReference
     singlePlacementGroup sku ssh storageAccountType storageProfile systemData
     terminateNotificationProfile tier timeCreated type
     uniqueId upgradePolicy uri userData userInitiatedReboot userInitiatedRedeploy
-    version vhd virtualMachineProfile vmSize
+    value version vhd virtualMachineProfile virtualMachineScaleSet virtualMachines vmId vmSize
     windowsConfiguration writeAcceleratorEnabled
     zoneBalance zones
     """.split()  # noqa: SIM905  # A hundred pairs of quotes would hide them.

@@ -45,8 +45,8 @@ SCALE_IN = "properties.scaleInPolicy"
 PROFILE = "properties.virtualMachineProfile"
 PRIORITY = f"{PROFILE}.priority"
 PREFIX = f"{PROFILE}.osProfile.computerNamePrefix"
-TERMINATE = f"{PROFILE}.scheduledEventsProfile.terminateNotificationProfile"
-OS_IMAGE = f"{PROFILE}.scheduledEventsProfile.osImageNotificationProfile"
+TERMINATE = "scheduledEventsProfile.terminateNotificationProfile"
+OS_IMAGE = "scheduledEventsProfile.osImageNotificationProfile"
 APPROVALS = {
     EventType.REBOOT: "properties.scheduledEventsPolicy.userInitiatedReboot",
     EventType.REDEPLOY: "properties.scheduledEventsPolicy.userInitiatedRedeploy",
@@ -67,12 +67,12 @@ GPU_SIZE = re.compile(r"standard_n", re.IGNORECASE)
 
 def traits(document: Document, set_name: str) -> Traits:
     """Return what the engine needs to know of a model, or refuse the model."""
-    _refuse_tags(document)
+    refuse_tags(document)
     orchestration = word_at(document, MODE, Orchestration.UNIFORM)
-    zones = _zones(document)
+    zones = zones_at(document)
     domains = _fault_domains(document, orchestration, zones)
     size = text_at(document, "sku.name") or ""
-    eviction = _eviction(document)
+    eviction = eviction_at(document, PROFILE)
     pause = duration_at(
         document, f"{ROLLING}.pauseTimeBetweenBatches", timedelta(0), BATCH_PAUSE_MAX
     )
@@ -89,13 +89,9 @@ def traits(document: Document, set_name: str) -> Traits:
         unhealthy_percent_max=_percent(document, "maxUnhealthyInstancePercent"),
         scale_in=_scale_in(document),
         scale_in_force=boolean_at(document, f"{SCALE_IN}.forceDeletion", default=False),
-        notice=_notice(document, eviction),
+        notice=notice_at(document, PROFILE, eviction),
         eviction=eviction,
-        auto_approve=tuple(
-            kind
-            for kind, path in APPROVALS.items()
-            if boolean_at(document, f"{path}.automaticallyApprove", default=False)
-        ),
+        auto_approve=approvals_at(document),
     )
 
 
@@ -118,19 +114,19 @@ def refuse_change(old: Document, new: Document) -> None:
     """Refuse a change of what a set keeps for life; both documents are valid on their own."""
     before, after = traits(old, ""), traits(new, "")
     if place(text_at(old, "location") or "") != place(text_at(new, "location") or ""):
-        _refuse_property("location")
+        refuse_property("location")
     if sorted(before.zones) != sorted(after.zones):
-        _refuse_property("zones")
+        refuse_property("zones")
     if before.orchestration is not after.orchestration:
-        _refuse_property(MODE)
+        refuse_property(MODE)
     if before.fault_domains != after.fault_domains:
-        _refuse_property(FAULT_DOMAINS)
+        refuse_property(FAULT_DOMAINS)
     # R47: true may become false, never the other way round.
     if after.single_placement_group and not before.single_placement_group:
-        _refuse_property(SINGLE_GROUP)
+        refuse_property(SINGLE_GROUP)
     # An empty group that gets its first profile had no priority yet.
     if object_at(old, PROFILE) and _priority(old) is not _priority(new):
-        _refuse_property(PRIORITY)
+        refuse_property(PRIORITY)
 
 
 def capacity(document: Document) -> int | None:
@@ -144,19 +140,22 @@ def instance_affecting(document: Document) -> Any:
     return object_at(document, PROFILE), sku.get("name"), sku.get("tier")
 
 
-def _refuse_property(path: str) -> NoReturn:
-    # As recorded: the member's name alone, wherever it stands.
-    name = path.rpartition(".")[2]
+def refuse_property(path: str) -> NoReturn:
+    """Refuse the change of what a resource keeps for life."""
+    # As recorded: without what is in front of everything.
+    name = path.removeprefix("properties.").removeprefix("virtualMachineProfile.")
     raise PropertyChangeNotAllowedError(f"Changing property '{name}' is not allowed.", target=name)
 
 
-def _refuse_tags(document: Document) -> None:
+def refuse_tags(document: Document) -> None:
+    """Refuse tags that are no strings."""
     tags = object_at(document, "tags")
     if not all(isinstance(value, str) for value in tags.values()):
         refuse("tags", tags, "an object of strings")
 
 
-def _zones(document: Document) -> tuple[str, ...]:
+def zones_at(document: Document) -> tuple[str, ...]:
+    """Return the zones that a model names, or refuse."""
     zones = texts_at(document, "zones")
     if len(set(zones)) != len(zones) or not set(zones) <= set(ZONES):
         refuse("zones", list(zones), f"an array of different zones out of {', '.join(ZONES)}")
@@ -207,25 +206,37 @@ def _priority(document: Document) -> Priority:
     return word_at(document, PRIORITY, Priority.REGULAR)
 
 
-def _eviction(document: Document) -> Action | None:
-    policy = word_at(document, f"{PROFILE}.evictionPolicy", Eviction.DEALLOCATE)
-    if _priority(document) is Priority.REGULAR:
+def approvals_at(document: Document) -> tuple[EventType, ...]:
+    """Return the events of users that the owner approves in advance (R86)."""
+    return tuple(
+        kind
+        for kind, path in APPROVALS.items()
+        if boolean_at(document, f"{path}.automaticallyApprove", default=False)
+    )
+
+
+def eviction_at(document: Document, profile: str) -> Action | None:
+    """Return what becomes of an evicted machine, None where it is not Spot, or refuse."""
+    priority = word_at(document, f"{profile}.priority", Priority.REGULAR)
+    policy = word_at(document, f"{profile}.evictionPolicy", Eviction.DEALLOCATE)
+    if priority is Priority.REGULAR:
         return None
     return Action.DELETE if policy is Eviction.DELETE else Action.DEALLOCATE
 
 
-def _notice(document: Document, eviction: Action | None) -> timedelta | None:
+def notice_at(document: Document, profile: str, eviction: Action | None) -> timedelta | None:
     """Return the terminate notice, None where it is off; check the OS image notice as well."""
-    duration_at(document, f"{OS_IMAGE}.notBeforeTimeout", OS_IMAGE_NOTICE, OS_IMAGE_NOTICE)
-    boolean_at(document, f"{OS_IMAGE}.enable", default=False)
+    image, terminate = f"{profile}.{OS_IMAGE}", f"{profile}.{TERMINATE}"
+    duration_at(document, f"{image}.notBeforeTimeout", OS_IMAGE_NOTICE, OS_IMAGE_NOTICE)
+    boolean_at(document, f"{image}.enable", default=False)
     notice = duration_at(
-        document, f"{TERMINATE}.notBeforeTimeout", TERMINATE_NOTICE_MIN, TERMINATE_NOTICE_MAX
+        document, f"{terminate}.notBeforeTimeout", TERMINATE_NOTICE_MIN, TERMINATE_NOTICE_MAX
     )
-    if not boolean_at(document, f"{TERMINATE}.enable", default=False):
+    if not boolean_at(document, f"{terminate}.enable", default=False):
         return None
     if eviction is not None:  # R68
         raise InvalidParameterError(
-            "Terminate notifications are not supported for Spot and low-priority scale sets.",
-            target=TERMINATE,
+            "Terminate notifications are not supported for Spot and low-priority machines.",
+            target=terminate,
         )
     return TERMINATE_NOTICE_DEFAULT if notice is None else notice

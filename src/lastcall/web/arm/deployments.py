@@ -20,7 +20,7 @@ from lastcall.web.arm.front_door import SUBSCRIPTION, api_version, arm_route
 from lastcall.web.errors import RETRY_AFTER
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire.arm import encode_list, encode_operation
-from lastcall.wire.bodies import parse_body
+from lastcall.wire.bodies import parse_object
 from lastcall.wire.deployments import (
     DEPLOYMENT_TYPE,
     encode_deployment,
@@ -135,7 +135,8 @@ class Deployments:
         raise ResourceNotFoundError(f"The deployment operation '{shown(wanted)}' was not found.")
 
     async def _asked(self, call: Call) -> Asked:
-        template, parameters, mode = parse_deployment(parse_body(await call.body()))
+        # The names in a template are its author's own.
+        template, parameters, mode = parse_deployment(parse_object(await call.body()))
         return Asked(
             path=_path(call),
             tenant=self._account.tenant,

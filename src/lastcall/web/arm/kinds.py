@@ -1,117 +1,182 @@
-"""Which types of resources there are for deployments, and how each is written and shown."""
+"""What the resources that have machines share at the control plane: write, show, list, delete."""
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Protocol
 
-from lastcall.app import autoscale, generic, resources, scale_sets
-from lastcall.app.kinds import Kind, Kinds, Wanted
-from lastcall.app.learning import Moment, remove
-from lastcall.app.scale_sets import SetKey
-from lastcall.engine.errors import InvalidTemplateDeploymentError, ResourceNotFoundError
+from msgspec import Struct
+from starlette.responses import Response
+
+from lastcall.app.learning import Moment
+from lastcall.app.platform import Platform
+from lastcall.app.resources import (
+    Written,
+    demand_group,
+    demand_open_group,
+    find,
+    known,
+    refuse_stale,
+)
 from lastcall.engine.model import OperationId, Provisioning
 from lastcall.engine.operations import Operation
+from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
-from lastcall.web.arm.front_door import known
-from lastcall.web.arm.revisions import Change, apply
-from lastcall.web.arm.views import show_set
-from lastcall.wire.autoscale_documents import created, encode_setting
-from lastcall.wire.bodies import encode_json
-from lastcall.wire.catalogue import provider
-from lastcall.wire.children import show
-from lastcall.wire.members import refuse_members
-from lastcall.wire.names import SET_TYPE, refuse_name, set_id
-from lastcall.wire.paths import Path
+from lastcall.web.arm.conditions import conditions
+from lastcall.web.arm.front_door import accepted, api_version, tracking
+from lastcall.web.routing import Call, json
+from lastcall.wire.arm import encode_list
+from lastcall.wire.bodies import parse_body
+from lastcall.wire.names import place
+from lastcall.wire.paths import Path, group_path
 
 Json = dict[str, Any]
 
-# What says where a resource is and what comes before it; it is not a part of the resource.
-ADDRESS = frozenset({"apiVersion", "comments", "condition", "dependsOn", "name", "type"})
+
+class View(Struct, frozen=True, kw_only=True):
+    """How a client wants to see a resource: of which api-version, when, and with what besides."""
+
+    version: str
+    now: datetime
+    expand: frozenset[str] = frozenset()
 
 
-def kinds() -> Kinds:
-    """Return every type."""
-    return Kinds(
-        known={
-            SET_TYPE.lower(): Kind(write=_write_set, show=_show_set, delete=_delete_set),
-            autoscale.KIND: Kind(write=_write_setting, show=_show_setting, delete=_delete_setting),
-        },
-        other=Kind(write=_write_generic, show=_show_generic, delete=_delete_generic),
-        api_versions=_api_versions,
-    )
+Show = Callable[[Reader, Resource, View], Json]
 
 
-def _api_versions(namespace: str, _type: str) -> list[str]:
-    found = provider(namespace)
-    return [] if found is None else list(found.versions)
+class Write(Protocol):
+    """How a resource of some kind is written."""
+
+    def __call__(
+        self,
+        tx: Transaction,
+        path: Path,
+        body: Mapping[str, Any],
+        api_version: str,
+        moment: Moment,
+        part_of: OperationId | None = None,
+        /,
+    ) -> Written:
+        """Create it or change it."""
+        ...
 
 
-def _document(wanted: Wanted) -> Json:
-    return {key: item for key, item in wanted.body.items() if key not in ADDRESS}
+class Delete(Protocol):
+    """How a resource of some kind is deleted."""
+
+    def __call__(
+        self,
+        tx: Transaction,
+        resource: Resource,
+        moment: Moment,
+        /,
+        *,
+        force: bool = False,
+        part_of: OperationId | None = None,
+    ) -> Operation:
+        """Begin the deletion."""
+        ...
 
 
-def _key(path: Path) -> SetKey:
-    return SetKey(
-        id=set_id(path.subscription, path.group, path.name),
-        subscription=path.subscription,
-        resource_group=path.group,
-        name=path.name,
-    )
+class Kind(Struct, frozen=True, kw_only=True):
+    """One type of resource: what is done with it, and what its name is called in paths.
+
+    `is_tracked`: writes and deletions are long-running operations, which clients follow.
+    """
+
+    type: str
+    name: str
+    write: Write
+    show: Show
+    delete: Delete
+    is_tracked: bool = True
 
 
-def _write_set(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:
-    patch = _document(wanted)
-    refuse_name(wanted.path.name)
-    refuse_members(patch, wanted.api_version, encode_json(patch))
-    change = Change(key=_key(wanted.path), patch=patch, part_of=wanted.part_of)
-    return apply(tx, change, moment).operation
+class Resources:
+    """Handlers for one kind of resource."""
 
+    def __init__(self, platform: Platform, kind: Kind) -> None:
+        self._platform = platform
+        self._kind = kind
 
-def _show_set(reader: Reader, path: Path, version: str) -> Json:
-    scale_set = known(reader, _key(path))
-    # What is written is there when the deployment is over, and nobody sees it before.
-    return show_set(reader, scale_set, version, Provisioning.SUCCEEDED)
-
-
-def _delete_set(
-    tx: Transaction, path: Path, moment: Moment, part_of: OperationId
-) -> Operation | None:
-    return scale_sets.delete(tx, known(tx, _key(path)).id, moment, part_of=part_of)
-
-
-def _write_setting(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:
-    document = created(_document(wanted), wanted.path.name)
-    autoscale.write(tx, wanted.path, document, moment)
-    return None
-
-
-def _show_setting(reader: Reader, path: Path, _version: str) -> Json:
-    return encode_setting(resources.known(reader, path))
-
-
-def _delete_setting(
-    tx: Transaction, path: Path, _moment: Moment, _part_of: OperationId
-) -> Operation | None:
-    remove(tx, path.id)
-    return None
-
-
-def _write_generic(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:
-    if not generic.is_generic(wanted.path):
-        raise InvalidTemplateDeploymentError(
-            f"Resources of the type '{wanted.path.type}' cannot be deployed by a template here."
+    def path(self, call: Call) -> Path:
+        """Return which resource a request is about, in the request's own spelling."""
+        names = call.names
+        return Path(
+            subscription=names["subscription"],
+            group=names["group"],
+            type=self._kind.type,
+            names=(names[self._kind.name],),
         )
-    generic.put(tx, wanted.path, _document(wanted), moment)
-    return None
+
+    def view(self, call: Call) -> View:
+        """Return how a request wants to see resources."""
+        expand = (call.query("$expand") or "").lower().replace(" ", "").split(",")
+        return View(
+            version=api_version(call), now=self._platform.clock.now(), expand=frozenset(expand)
+        )
+
+    async def write(self, call: Call, *, may_create: bool) -> Response:
+        """Create a resource or change it (R95)."""
+        path, body = self.path(call), parse_body(await call.body())
+        wanted, view = conditions(call), self.view(call)
+
+        def work(tx: Transaction, moment: Moment) -> tuple[Written, Json]:
+            demand_open_group(tx, path)
+            before = find(tx, path) if may_create else known(tx, path)
+            refuse_stale(before, wanted.if_match, must_be_new=wanted.must_be_new)
+            written = self._kind.write(tx, path, body, view.version, moment)
+            return written, self._kind.show(tx, written.resource, view)
+
+        written, shown = await self._platform.transact(work)
+        if not self._kind.is_tracked:
+            return json(shown)
+        state = Provisioning.CREATING if written.is_new else Provisioning.UPDATING
+        shown["properties"]["provisioningState"] = state
+        return json(shown, 201 if written.is_new else 200, tracking(call, written.operation))
+
+    async def show(self, call: Call) -> Response:
+        """Show one resource."""
+        path, view = self.path(call), self.view(call)
+        return json(
+            await self._platform.read(lambda r: self._kind.show(r, known(r, path), view)),
+        )
+
+    async def list_all(self, call: Call) -> Response:
+        """List the resources of the subscription, of a resource group, or of a location."""
+        view = self.view(call)
+        return json(encode_list(await self._platform.read(lambda r: self.listed(r, call, view))))
+
+    async def delete(self, call: Call) -> Response:
+        """Delete a resource."""
+        path, force = self.path(call), call.flag("forceDeletion")
+
+        def work(tx: Transaction, moment: Moment) -> Operation | None:
+            found = find(tx, path)
+            if found is None:
+                demand_group(tx, path)
+                return None
+            return self._kind.delete(tx, found, moment, force=force)
+
+        operation = await self._platform.transact(work)
+        if operation is None:
+            return Response(status_code=204)
+        return accepted(call, operation) if self._kind.is_tracked else Response(status_code=200)
+
+    def listed(self, reader: Reader, call: Call, view: View) -> list[Json]:
+        """Return the resources that a request asks for."""
+        group = call.names.get("group")
+        if group is not None:
+            demand_group(reader, group_path(call.names["subscription"], group))
+        location = place(call.names.get("location", ""))
+        found = reader.resources(self._kind.type.lower(), None if group is None else group.lower())
+        return [
+            self._kind.show(reader, one, view)
+            for one in found
+            if location in ("", one.content["location"])
+        ]
 
 
-def _show_generic(reader: Reader, path: Path, _version: str) -> Json:
-    found = generic.find(reader, path)
-    if found is None:
-        raise ResourceNotFoundError
-    return show(found)
-
-
-def _delete_generic(
-    tx: Transaction, path: Path, moment: Moment, _part_of: OperationId
-) -> Operation | None:
-    generic.delete(tx, path, moment)
-    return None
+async def optional_body(call: Call) -> Json:
+    """Return the JSON object that a request carries, an empty one where it carries none."""
+    body = await call.body()
+    return parse_body(body) if body.strip() else {}

@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from lastcall.app.scale_sets import Members, capacity_of, members
+from lastcall.app.machines import Members
+from lastcall.app.scale_sets import capacity_of, members
 from lastcall.engine.model import Provisioning
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader

@@ -6,10 +6,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from lastcall.wire.quoting import shown
 from lastcall.wire.templates.context import LookUp
 from lastcall.wire.templates.faults import ExpressionError, ShapeError
-from lastcall.wire.templates.identifiers import parents, relative_id
+from lastcall.wire.templates.identifiers import parents, relative_id, shown_id
 from lastcall.wire.templates.scope import Scope
 from lastcall.wire.templates.values import LATE, Json
 
@@ -61,7 +60,7 @@ class Catalog:
             self._by_name[head.name.lower()].append(head)
         elif head.is_wanted:
             raise ShapeError(
-                f"The resource '{shown(relative_id(head.type, head.name))}' is defined multiple"
+                f"The resource '{shown_id(relative_id(head.type, head.name))}' is defined multiple"
                 " times in a template"
             ).under(head.path)
 
@@ -74,7 +73,7 @@ class Catalog:
             found = self._by_name[wanted]
             if len(found) > 1:
                 raise ShapeError(
-                    f"The name '{shown(text)}' is ambiguous: {len(found)} resources have it"
+                    f"The name '{shown_id(text)}' is ambiguous: {len(found)} resources have it"
                 )
             return found
         full = wanted if wanted.startswith("/") else f"{root.lower()}{PROVIDERS}{wanted}"
@@ -87,13 +86,15 @@ class Catalog:
         found = self.called(text, root)
         if len(found) > 1:
             raise ExpressionError(
-                f"The reference to '{shown(text)}' is ambiguous: {len(found)} resources are"
+                f"The reference to '{shown_id(text)}' is ambiguous: {len(found)} resources are"
                 " called so."
             )
         if found:
             return found[0].id, found[0]
         if not text.startswith("/"):
-            raise ExpressionError(f"The resource '{shown(text)}' is not defined in the template.")
+            raise ExpressionError(
+                f"The resource '{shown_id(text)}' is not defined in the template."
+            )
         return text, None
 
     def nearest(self, resource_id: str) -> Head | None:
@@ -133,7 +134,7 @@ class Live:
         resource_id, version = _resolved(self._catalog, self._root, target, api_version)
         state = self._look_up(resource_id, full=full, api_version=version)
         if state is None:
-            raise ExpressionError(f"The resource '{shown(resource_id)}' could not be found.")
+            raise ExpressionError(f"The resource '{shown_id(resource_id)}' could not be found.")
         return state
 
 
@@ -143,14 +144,14 @@ def _resolved(catalog: Catalog, root: str, target: str, api_version: str | None)
     left_out = head is not None and not (head.is_wanted or head.is_existing)
     if left_out and api_version is None:
         raise ExpressionError(
-            f"The resource '{shown(target)}' is not deployed, as its condition is false, and cannot"
-            " be referred to without an API version."
+            f"The resource '{shown_id(target)}' is not deployed, as its condition is false, and"
+            " cannot be referred to without an API version."
         )
     version = api_version or (head.api_version if head is not None else None)
     if version is None:
         raise ExpressionError(
-            f"The reference to '{shown(target)}', which the template does not define, requires an"
-            " API version."
+            f"The reference to '{shown_id(target)}', which the template does not define, requires"
+            " an API version."
         )
     return resource_id, version
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Final, Self
 
 from lastcall.engine.errors import InvalidTemplateDeploymentError, InvalidTemplateError
+from lastcall.wire.quoting import shown
 
 EVALUATION: Final = "Deployment template language expression evaluation failed"
 VALIDATION: Final = "Deployment template validation failed"
@@ -13,7 +14,8 @@ VALIDATION: Final = "Deployment template validation failed"
 class ExpressionError(Exception):
     """Something in a template cannot be evaluated.
 
-    The sentence never repeats the value of a parameter: it may be a secret.
+    The sentence repeats names, ids and the template's own text, not other values: these may be
+    secrets.
     """
 
     refusal: type[InvalidTemplateError | InvalidTemplateDeploymentError] = InvalidTemplateError
@@ -26,7 +28,7 @@ class ExpressionError(Exception):
     def within(self, step: str | int) -> Self:
         """Add the member or the index in which it happened to the front of the path."""
         if not self._is_whole:
-            front = f"[{step}]" if isinstance(step, int) else step
+            front = f"[{step}]" if isinstance(step, int) else shown(step)
             joint = "." if self.path and not self.path.startswith("[") else ""
             self.path = f"{front}{joint}{self.path}"
         return self

@@ -1,7 +1,16 @@
 """Resource ids: made of types and names, and compared in whatever case."""
 
+from typing import Final
+
 from lastcall.wire.quoting import shown
 from lastcall.wire.templates.faults import ExpressionError
+
+SHOWN_CHARACTERS_MAX: Final = 500
+
+
+def shown_id(text: str) -> str:
+    """Return the beginning of an id, long enough for those that exist."""
+    return text[:SHOWN_CHARACTERS_MAX]
 
 
 def relative_id(kind: str, name: str) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
-from lastcall.wire.quoting import shown
 from lastcall.wire.templates.faults import ShapeError
+from lastcall.wire.templates.identifiers import shown_id
 
 
 def in_order(dependencies: Mapping[str, Sequence[str]]) -> list[str]:
@@ -39,4 +39,4 @@ def _circle(waiting: Mapping[str, set[str]], place: Mapping[str, int]) -> str:
         way.append(key)
         key = min(waiting[key], key=place.__getitem__)
     circle = [*way[way.index(key) :], key]
-    return " -> ".join(shown(step.rpartition("/providers/")[2]) for step in circle)
+    return " -> ".join(shown_id(step.rpartition("/providers/")[2]) for step in circle)

@@ -8,12 +8,11 @@ from msgspec import Struct
 
 from lastcall.engine.limits import TEMPLATE_BYTES_MAX, TEMPLATE_NESTED_DEPLOYMENTS_MAX
 from lastcall.wire.bodies import encode_json
-from lastcall.wire.quoting import shown
 from lastcall.wire.templates.catalog import Catalog, Head, Listener, distinct
 from lastcall.wire.templates.context import Context, LookUp
 from lastcall.wire.templates.documents import finished, is_resolved, walk
 from lastcall.wire.templates.faults import ExpressionError, ShapeError, refused
-from lastcall.wire.templates.identifiers import parents
+from lastcall.wire.templates.identifiers import parents, shown_id
 from lastcall.wire.templates.names import evaluate_variables, scope_of
 from lastcall.wire.templates.nesting import (
     Nesting,
@@ -28,7 +27,7 @@ from lastcall.wire.templates.plan import Plan, PlannedResource, Surroundings
 from lastcall.wire.templates.resources import body_of, heads_of
 from lastcall.wire.templates.scope import Budget, Scope
 from lastcall.wire.templates.shapes import refuse_template
-from lastcall.wire.templates.values import Json, member
+from lastcall.wire.templates.values import Json, member, weight
 
 
 def plan_deployment(
@@ -96,12 +95,12 @@ def _refuse_size(order: _Order) -> None:
         raise ShapeError(
             f"Deployments are nested more than {TEMPLATE_NESTED_DEPLOYMENTS_MAX} levels deep"
         )
-    # Counting refuses what cannot be encoded.
-    order.budget.spend([order.template, order.parameters])
-    size = len(encode_json(order.template))
-    if size > TEMPLATE_BYTES_MAX:
+    whole = [order.template, order.parameters]
+    # Everything takes a byte at least. Counting refuses what cannot be encoded.
+    is_large = weight(whole, TEMPLATE_BYTES_MAX) > TEMPLATE_BYTES_MAX
+    if is_large or len(encode_json(whole)) > TEMPLATE_BYTES_MAX:
         raise ShapeError(
-            f"The template has {size} bytes, and the limit is {TEMPLATE_BYTES_MAX} bytes"
+            f"The template and its parameters have more than {TEMPLATE_BYTES_MAX} bytes"
         )
 
 
@@ -163,9 +162,9 @@ def _needed(draft: _Draft, ids: Mapping[str, str], surroundings: Surroundings) -
     for text in head.dependencies:
         called = catalog.called(text, surroundings.root)
         if not called:
-            raise ShapeError(f"The resource '{shown(text)}' is not defined in the template").under(
-                f"{head.path}.dependsOn"
-            )
+            raise ShapeError(
+                f"The resource '{shown_id(text)}' is not defined in the template"
+            ).under(f"{head.path}.dependsOn")
         found += [other.key for other in called]
     for resource_id in (*draft.heard, *parents(head.id)):
         other = catalog.nearest(resource_id)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from lastcall.engine.limits import TEMPLATE_RESOURCES_MAX
 from lastcall.wire.quoting import shown
 from lastcall.wire.templates.catalog import Head
-from lastcall.wire.templates.documents import is_loops, known, loop_name, turns_of
+from lastcall.wire.templates.documents import known, loop_name, turns_of
 from lastcall.wire.templates.faults import ExpressionError, ShapeError, UnsupportedError
 from lastcall.wire.templates.identifiers import relative_id
 from lastcall.wire.templates.scope import Scope
@@ -19,7 +19,7 @@ from lastcall.wire.templates.values import Json, kind_of, member
 # What tells how to deploy a resource, and is no part of it.
 CONTROL: Final = (
     *("name", "type", "apiVersion", "dependsOn", "condition", "resources", "comments", "scope"),
-    *("location", "existing", "metadata"),
+    *("location", "existing", "metadata", "copy"),
 )
 
 
@@ -44,8 +44,6 @@ def heads_of(template: Mapping[str, Json], scope: Scope) -> list[Head]:
 def body_of(head: Head) -> dict[str, Json]:
     """Return what the template says about a resource itself, not evaluated."""
     body = without(head.definition, *CONTROL)
-    if not is_loops(member(body, "copy", "")):
-        body = without(body, "copy")
     return body if head.location is None else {"location": head.location, **body}
 
 
@@ -73,9 +71,11 @@ def _heads(placed: Iterable[tuple[Json, _Place]]) -> Iterator[Head]:
 
 def _expanded(definition: dict[str, Json], place: _Place) -> Iterator[Head]:
     copy = member(definition, "copy")
-    if not isinstance(copy, dict):
+    if copy is None:
         yield from _family(definition, place, ())
         return
+    if not isinstance(copy, dict):
+        raise ShapeError(f"The copy loop of a resource is of type '{kind_of(copy)}', not 'Object'")
     if place.parent is not None:
         raise ShapeError("A resource inside another one can't have a copy loop")
     name = loop_name(copy)
@@ -127,7 +127,7 @@ def _head(definition: dict[str, Json], place: _Place, aliases: tuple[str, ...]) 
     parent = place.parent
     if parent is not None:
         kind, name = f"{parent.type}/{kind}", f"{parent.name}/{name}"
-    location = known(member(definition, "location"), place.scope)
+    location = _control(definition, "location", place.scope)
     if not isinstance(location, str | None):
         raise ShapeError(f"The location of the resource '{shown(name)}' is not a string")
     is_existing = member(definition, "existing") is True
@@ -148,30 +148,29 @@ def _head(definition: dict[str, Json], place: _Place, aliases: tuple[str, ...]) 
 
 
 def _text(definition: Mapping[str, Json], name: str, scope: Scope) -> str:
-    try:
-        value = known(member(definition, name), scope)
-    except ExpressionError as error:
-        raise error.within(name) from None
+    value = _control(definition, name, scope)
     if not isinstance(value, str) or not value:
         raise ShapeError(f"The resource has no '{name}' that is a string")
     return value
 
 
 def _condition(definition: Mapping[str, Json], scope: Scope) -> bool:
-    try:
-        value = known(member(definition, "condition", default=True), scope)
-    except ExpressionError as error:
-        raise error.within("condition") from None
+    value = _control(definition, "condition", scope, default=True)
     if not isinstance(value, bool):
         raise ShapeError(f"The condition of the resource is of type '{kind_of(value)}'")
     return value
 
 
 def _dependencies(definition: Mapping[str, Json], scope: Scope) -> tuple[str, ...]:
-    try:
-        value = known(member(definition, "dependsOn", []), scope)
-    except ExpressionError as error:
-        raise error.within("dependsOn") from None
+    value = _control(definition, "dependsOn", scope, default=[])
     if not isinstance(value, list) or not all(isinstance(part, str) and part for part in value):
         raise ShapeError("'dependsOn' is not an array of strings")
     return tuple(value)
+
+
+def _control(definition: Mapping[str, Json], name: str, scope: Scope, default: Json = None) -> Json:
+    """Return a member that has to be known before anything is deployed."""
+    try:
+        return known(member(definition, name, default), scope)
+    except ExpressionError as error:
+        raise error.within(name) from None

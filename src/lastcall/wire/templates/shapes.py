@@ -43,11 +43,11 @@ def section(owner: Mapping[str, Json], name: str) -> dict[str, Json]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise ShapeError(f"'{name}' is of type '{kind_of(value)}', not 'Object'").under(name)
+        raise ShapeError(f"'{name}' is of type '{kind_of(value)}', not 'Object'").within(name)
     seen: set[str] = set()
     for key in value:
         if key.lower() in seen:
-            raise ShapeError(f"The name '{shown(key)}' is used twice").under(name)
+            raise ShapeError(f"The name '{shown(key)}' is used twice").within(name)
         seen.add(key.lower())
     return value
 

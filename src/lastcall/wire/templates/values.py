@@ -95,8 +95,10 @@ def weight(value: Json, most: int) -> int:
 
     Parts that a value shares are counted every time, and not looked at beyond `most`.
     """
-    level = [value]
     total = _cost(value)
+    if not isinstance(value, dict | list):
+        return total
+    level = [value]
     for _ in range(TEMPLATE_DEPTH_MAX):
         parents = [value for value in level if isinstance(value, dict | list) and value]
         if not parents:

@@ -73,7 +73,7 @@ def date_time_add(start: str, duration: str, form: str | None = None) -> str:
     moment, given_form = _read(start)
     match = DURATION.fullmatch(duration)
     if match is None:
-        raise ExpressionError(f"'{shown(duration)}' is not an ISO 8601 duration.")
+        raise ExpressionError("The argument is not an ISO 8601 duration such as P1DT2H.")
     try:
         return written(_moved(moment, match), form or given_form)
     except (OverflowError, ValueError):
@@ -126,7 +126,7 @@ def _read(text: str) -> tuple[datetime, str]:
             return datetime.strptime(text, pattern).replace(tzinfo=UTC), form
         except ValueError:
             continue
-    raise ExpressionError(f"'{shown(text)}' is not a date such as 2024-02-01T12:00:00Z.")
+    raise ExpressionError("The argument is not a date such as 2024-02-01T12:00:00Z.")
 
 
 def _moved(moment: datetime, match: re.Match[str]) -> datetime:

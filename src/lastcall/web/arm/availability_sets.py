@@ -1,0 +1,47 @@
+"""Availability sets: written, shown, deleted when they are empty."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from lastcall.app import availability_sets
+from lastcall.app.platform import Platform
+from lastcall.engine.resources import Resource
+from lastcall.ports import Reader
+from lastcall.web.account import Account
+from lastcall.web.arm.front_door import COMPUTE, SUBSCRIPTION, arm_route
+from lastcall.web.arm.kinds import Json, Kind, Resources, View
+from lastcall.web.routing import Route
+from lastcall.wire.availability_sets import SET_TYPE, encode_set
+
+SETS: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}{COMPUTE}/availabilitySets"
+SET: Final = f"{SETS}/{{availabilitySet}}"
+
+
+def show(reader: Reader, found: Resource, _view: View) -> Json:
+    """Return an availability set as GET shows it."""
+    return encode_set(found, availability_sets.members(reader, found))
+
+
+KIND: Final = Kind(
+    type=SET_TYPE,
+    name="availabilitySet",
+    write=availability_sets.write,
+    show=show,
+    delete=availability_sets.delete,
+    is_tracked=False,
+)
+
+
+def routes(platform: Platform, account: Account) -> Iterator[Route]:
+    """Yield every operation on availability sets."""
+    sets = Resources(platform, KIND)
+    route = partial(arm_route, account)
+    everywhere = f"{SUBSCRIPTION}{COMPUTE}/availabilitySets"
+    yield route("GET", everywhere, sets.list_all, "List all availability sets")
+    yield route("GET", SETS, sets.list_all, "List those of a resource group")
+    put, patch = partial(sets.write, may_create=True), partial(sets.write, may_create=False)
+    yield route("PUT", SET, put, "Create or update an availability set")
+    yield route("PATCH", SET, patch, "Update an availability set")
+    yield route("GET", SET, sets.show, "Show an availability set")
+    yield route("DELETE", SET, sets.delete, "Delete an empty availability set", (200, 204))

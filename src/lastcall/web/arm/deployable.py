@@ -1,0 +1,149 @@
+"""Which types of resources there are for deployments, and how each is written and shown."""
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from lastcall.app import autoscale, generic, resources, scale_sets
+from lastcall.app.kinds import Kind, Kinds, Wanted
+from lastcall.app.learning import Moment, remove
+from lastcall.app.scale_sets import SetKey
+from lastcall.engine.errors import InvalidTemplateDeploymentError, ResourceNotFoundError
+from lastcall.engine.model import OperationId, Provisioning
+from lastcall.engine.operations import Operation
+from lastcall.ports import Reader, Transaction
+from lastcall.web.arm import availability_sets, cloud_services, virtual_machines
+from lastcall.web.arm.front_door import known
+from lastcall.web.arm.kinds import Kind as ResourceKind
+from lastcall.web.arm.kinds import View
+from lastcall.web.arm.revisions import Change, apply
+from lastcall.web.arm.views import show_set
+from lastcall.wire.autoscale_documents import created, encode_setting
+from lastcall.wire.bodies import encode_json
+from lastcall.wire.catalogue import provider
+from lastcall.wire.children import show
+from lastcall.wire.members import refuse_members
+from lastcall.wire.names import SET_TYPE, refuse_name, set_id
+from lastcall.wire.paths import Path
+
+Json = dict[str, Any]
+
+# What says where a resource is and what comes before it; it is not a part of the resource.
+ADDRESS: Final = frozenset({"apiVersion", "comments", "condition", "dependsOn", "name", "type"})
+
+OTHERS: Final = (virtual_machines.KIND, availability_sets.KIND, cloud_services.KIND)
+
+
+def kinds() -> Kinds:
+    """Return every type."""
+    return Kinds(
+        known={
+            SET_TYPE.lower(): Kind(write=_write_set, show=_show_set, delete=_delete_set),
+            autoscale.KIND: Kind(write=_write_setting, show=_show_setting, delete=_delete_setting),
+            **{one.type.lower(): _with_machines(one) for one in OTHERS},
+        },
+        other=Kind(write=_write_generic, show=_show_generic, delete=_delete_generic),
+        api_versions=_api_versions,
+    )
+
+
+def _api_versions(namespace: str, _type: str) -> list[str]:
+    found = provider(namespace)
+    return [] if found is None else list(found.versions)
+
+
+def _document(wanted: Wanted) -> Json:
+    return {key: item for key, item in wanted.body.items() if key not in ADDRESS}
+
+
+def _key(path: Path) -> SetKey:
+    return SetKey(
+        id=set_id(path.subscription, path.group, path.name),
+        subscription=path.subscription,
+        resource_group=path.group,
+        name=path.name,
+    )
+
+
+def _write_set(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:
+    patch = _document(wanted)
+    refuse_name(wanted.path.name)
+    refuse_members(patch, wanted.api_version, encode_json(patch))
+    change = Change(key=_key(wanted.path), patch=patch, part_of=wanted.part_of)
+    return apply(tx, change, moment).operation
+
+
+def _show_set(reader: Reader, path: Path, version: str) -> Json:
+    scale_set = known(reader, _key(path))
+    # What is written is there when the deployment is over, and nobody sees it before.
+    return show_set(reader, scale_set, version, Provisioning.SUCCEEDED)
+
+
+def _delete_set(
+    tx: Transaction, path: Path, moment: Moment, part_of: OperationId
+) -> Operation | None:
+    return scale_sets.delete(tx, known(tx, _key(path)).id, moment, part_of=part_of)
+
+
+def _write_setting(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:
+    document = created(_document(wanted), wanted.path.name)
+    autoscale.write(tx, wanted.path, document, moment)
+    return None
+
+
+def _show_setting(reader: Reader, path: Path, _version: str) -> Json:
+    return encode_setting(resources.known(reader, path))
+
+
+def _delete_setting(
+    tx: Transaction, path: Path, _moment: Moment, _part_of: OperationId
+) -> Operation | None:
+    remove(tx, path.id)
+    return None
+
+
+def _with_machines(kind: ResourceKind) -> Kind:
+    """Return how deployments deal with a resource that has machines and is no scale set."""
+
+    def write(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:
+        resources.demand_open_group(tx, wanted.path)
+        body, version = _document(wanted), wanted.api_version
+        return kind.write(tx, wanted.path, body, version, moment, wanted.part_of).operation
+
+    def show(reader: Reader, path: Path, version: str) -> Json:
+        found = resources.known(reader, path)
+        # Nothing that a template can refer to depends on when it is asked for.
+        view = View(version=version, now=found.created_at)
+        shown = kind.show(reader, found, view)
+        shown["properties"]["provisioningState"] = Provisioning.SUCCEEDED
+        return shown
+
+    def delete(
+        tx: Transaction, path: Path, moment: Moment, part_of: OperationId
+    ) -> Operation | None:
+        return kind.delete(tx, resources.known(tx, path), moment, part_of=part_of)
+
+    return Kind(write=write, show=show, delete=delete)
+
+
+def _write_generic(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:
+    if not generic.is_generic(wanted.path):
+        raise InvalidTemplateDeploymentError(
+            f"Resources of the type '{wanted.path.type}' cannot be deployed by a template here."
+        )
+    generic.put(tx, wanted.path, _document(wanted), moment)
+    return None
+
+
+def _show_generic(reader: Reader, path: Path, _version: str) -> Json:
+    found = generic.find(reader, path)
+    if found is None:
+        raise ResourceNotFoundError
+    return show(found)
+
+
+def _delete_generic(
+    tx: Transaction, path: Path, moment: Moment, _part_of: OperationId
+) -> Operation | None:
+    generic.delete(tx, path, replace(moment, asked=None))  # It is the deployment that is asked for.
+    return None
