@@ -38,6 +38,7 @@ from lastcall.trust.minting import Mint
 from lastcall.trust.names import names_of
 from lastcall.trust.signing import KeySigner
 from lastcall.web.apps import Account, SignIn, build_app
+from lastcall.web.connections import BoundedProtocol
 
 logger = logging.getLogger(__name__)
 
@@ -295,6 +296,7 @@ async def _serving(
 ) -> AsyncIterator[None]:
     config = uvicorn.Config(
         app,
+        http=BoundedProtocol,
         lifespan="off",
         log_config=None,
         access_log=False,

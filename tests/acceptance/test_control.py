@@ -9,8 +9,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from lastcall.trust.certificates import AUTHORITY, AUTHORITY_KEY, LEAF
+from lastcall.trust.certificates import AUTHORITY_KEY, LEAF
 from lastcall.trust.credentials import FILE as CREDENTIALS
+from lastcall.trust.files import AUTHORITY
 from lastcall.trust.signing import FILE as SIGNING_KEY
 from tests.acceptance.test_up import refused
 from tests.cli.processes import fetch, start, up

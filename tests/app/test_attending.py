@@ -63,14 +63,13 @@ async def test_what_nobody_attends_to_is_not_due_again():
 )
 async def test_a_broken_setting_is_told_and_left_alone(content):
     async with Fleet() as fleet:
-        await fleet.write(2)
         broken, whole = a_resource(content=content), a_resource(name="whole")
         await put(fleet, broken, whole)
         await fleet.advance(2 * MINUTE)
 
         assert (await kept(fleet, broken)).due_at is None
-        assert len(await failures(fleet)) == 1
-        assert await fleet.capacity() == 3, "the other one was looked at"
+        assert (await kept(fleet, whole)).due_at == NOON + 3 * MINUTE
+        assert len(await failures(fleet)) == 2, "the other one has no set to scale"
 
 
 async def test_a_bug_about_one_resource_costs_no_other():

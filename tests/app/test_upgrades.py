@@ -4,9 +4,11 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from lastcall.app import rollouts
+from lastcall.app.set_services import reapply
 from lastcall.drivers.simulated import Script
 from lastcall.engine.model import Action, Provisioning
-from lastcall.engine.scale_sets import Traits, UpgradeMode
+from lastcall.engine.scale_sets import RolloutCode, RolloutKind, Traits, UpgradeMode
 
 from .builders import MINUTE, NOON, NOTICE, SECOND, Fleet
 
@@ -200,3 +202,34 @@ async def test_a_model_that_is_on_its_way_to_an_instance_outlives_later_writes()
         (version,) = await versions(fleet)
         assert version < 4
         assert await fleet.platform.read(lambda r: r.document(fleet.set_id(), version))
+
+
+async def test_an_os_upgrade_reimages_and_is_remembered():
+    async with Fleet() as fleet:
+        await fleet.write(2, ROLLING)
+        set_id = fleet.set_id("web")
+        operation = await fleet.platform.transact(
+            lambda tx, moment: rollouts.start(tx, set_id, RolloutKind.OS, moment)
+        )
+        await fleet.settle()
+
+        assert await fleet.status(operation) == "Succeeded"
+        assert len(fleet.driver.times(Action.REIMAGE)) == 2
+        assert fleet.driver.times(Action.UPDATE) == []
+        (past,) = (await fleet.platform.read(lambda r: r.scale_set(set_id))).past_rollouts
+        assert (past.kind, past.code) == (RolloutKind.OS, RolloutCode.COMPLETED)
+
+
+async def test_a_set_that_failed_is_well_again_once_it_is_reapplied():
+    broken = Script(refusal=lambda order: "No." if order.perform.action is Action.CREATE else "")
+    async with Fleet(broken) as fleet:
+        await fleet.write(1, Traits())
+        set_id = fleet.set_id("web")
+        before = await fleet.platform.read(lambda r: r.scale_set(set_id))
+
+        await fleet.platform.transact(lambda tx, moment: reapply(tx, set_id, moment))
+
+        after = await fleet.platform.read(lambda r: r.scale_set(set_id))
+        assert before.provisioning is Provisioning.FAILED
+        assert after.provisioning is Provisioning.SUCCEEDED
+        assert after.number == before.number

@@ -94,6 +94,17 @@ def test_what_a_user_does_with_az_stays_until_the_server_is_another(tmp_path):
     assert "name = lastcall" in (folder / "config").read_text()
 
 
+@pytest.mark.parametrize("profile", ['{"subscriptions": []}', "{", "{}"])
+def test_who_was_signed_out_is_signed_in_again(tmp_path, profile):
+    folder = prepare(tmp_path, CLIENT)
+    signed_in = (folder / "azureProfile.json").read_bytes()
+    (folder / "azureProfile.json").write_text(profile)
+
+    prepare(tmp_path, CLIENT)
+
+    assert (folder / "azureProfile.json").read_bytes() == signed_in
+
+
 def test_the_bundle_has_the_roots_of_the_user_and_our_own(tmp_path):
     for name in ("company.pem", "node.pem", "ca.pem"):
         (tmp_path / name).write_text(f"{name}\n")

@@ -288,6 +288,8 @@ ACTIONS = [
     ("/reimageall", IDS),
     ("/redeploy", None),
     ("/redeploy", {"instanceIds": ["1"]}),
+    ("/performMaintenance", None),
+    ("/performMaintenance", {"instanceIds": ["1"]}),
     ("/restart", None),
     ("/restart", IDS),
     ("/start", None),
@@ -301,6 +303,7 @@ ACTIONS = [
     ("/virtualMachines/0/reimage", None),
     ("/virtualMachines/0/deallocate", None),
     ("/virtualmachines/0/redeploy", None),
+    ("/virtualmachines/0/performMaintenance", None),
     ("/virtualmachines/0/restart", None),
     ("/virtualmachines/0/start", None),
     ("/virtualmachines/0/poweroff", None),
@@ -319,6 +322,18 @@ async def test_an_action_is_accepted_with_nothing_and_its_outcome_is_empty(made,
     assert cmdlet.name == cmdlet.first.headers["x-ms-request-id"]
     assert (final.status_code, final.headers["content-length"]) == (200, "0")
     assert cmdlet.polls[-1]["status"] == "Succeeded"
+
+
+async def test_automatic_repairs_are_suspended_and_resumed(made):
+    repairs = {"automaticRepairsPolicy": {"enabled": True}}
+    await Cmdlet(made).run("PATCH", VMSS, {"properties": repairs})
+    for action in ("Suspend", "Resume"):
+        body = {"action": action, "serviceName": "AutomaticRepairs"}
+        cmdlet = Cmdlet(made)
+
+        await cmdlet.run("POST", f"{VMSS}/setOrchestrationServiceState", body)
+
+        assert cmdlet.first.status_code in (200, 202)
 
 
 @pytest.mark.parametrize("path", ["/restart", "/redeploy"])

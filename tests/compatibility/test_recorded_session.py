@@ -66,21 +66,6 @@ DELIBERATE = {
     " first look finds Succeeded where the service was still at it",
     "operation.endTime": "for the same reason it has ended",
 }
-# Differences that are not meant: defaults that the service fills in and we do not yet.
-PROFILE = "set.properties.virtualMachineProfile"
-NETWORK = f"{PROFILE}.networkProfile.networkInterfaceConfigurations[].properties"
-NOT_YET = {
-    "set.properties.doNotRunExtensionsOnOverprovisionedVMs",
-    f"{PROFILE}.osProfile.allowExtensionOperations",
-    f"{PROFILE}.osProfile.linuxConfiguration.provisionVMAgent",
-    f"{PROFILE}.osProfile.requireGuestProvisionSignal",
-    f"{PROFILE}.osProfile.secrets",
-    f"{PROFILE}.storageProfile.osDisk.managedDisk.storageAccountType",
-    f"{NETWORK}.dnsSettings",
-    f"{NETWORK}.enableAcceleratedNetworking",
-    f"{NETWORK}.enableIPForwarding",
-    f"{NETWORK}.ipConfigurations[].properties.privateIPAddressVersion",
-}
 
 
 class Absent:
@@ -191,9 +176,8 @@ async def test_the_session_is_answered_as_it_was(session):
             found += compared(what, interaction["response"], await client.send(interaction))
 
     seen = {path for path, *_ in found}
-    assert not [each for each in found if each[0] not in DELIBERATE.keys() | NOT_YET]
-    assert DELIBERATE.keys() <= seen, "a reason for a difference that there is not"
-    assert seen >= NOT_YET, "a difference that there is no more: take it off the list"
+    assert not [each for each in found if each[0] not in DELIBERATE]
+    assert seen == DELIBERATE.keys(), "a reason for a difference that there is not"
 
 
 def test_every_request_is_replayed_or_left_out_for_a_reason(session):

@@ -13,7 +13,8 @@ def a_profile(terminate: Any) -> dict[str, Any]:
 
 
 def shown(answer):
-    return answer.json()["properties"]["virtualMachineProfile"].get("scheduledEventsProfile")
+    profile = answer.json()["properties"].get("virtualMachineProfile", {})
+    return profile.get("scheduledEventsProfile")
 
 
 async def test_a_set_that_was_never_configured_has_no_profile_at_all(world):

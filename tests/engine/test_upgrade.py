@@ -4,9 +4,10 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from lastcall.engine.limits import ROLLOUTS_KEPT
 from lastcall.engine.model import Model, OperationId, Protection, Provisioning
-from lastcall.engine.scale_sets import Rollout, Traits
-from lastcall.engine.upgrade import Batch, next_batch, outdated
+from lastcall.engine.scale_sets import Progress, Rollout, RolloutCode, RolloutKind, Traits
+from lastcall.engine.upgrade import Batch, ended, next_batch, outdated, progress, waiting
 
 from .builders import MINUTE, NOON, SECOND, a_machine, a_scale_set
 
@@ -150,3 +151,57 @@ def upgraded(machine):
 
 def test_no_pause_is_no_time_at_all():
     assert Traits().batch_pause == timedelta(0)
+
+
+def test_an_os_upgrade_takes_every_instance_to_be_behind():
+    machines = [
+        *some_machines(2, model=NEW),
+        a_machine("web_9", provisioning=Provisioning.DELETING),
+    ]
+    rollout = a_rollout(kind=RolloutKind.OS, tried=("web_0",))
+
+    assert ids(waiting(a_rolling_set(rollout), machines)) == ["web_1"]
+
+
+def test_an_upgrade_of_extensions_has_nothing_to_do():
+    scale_set = a_rolling_set(a_rollout(kind=RolloutKind.EXTENSIONS))
+
+    assert next_batch(scale_set, some_machines(3), NOON) == Batch()
+
+
+def test_progress_counts_every_instance_that_stays_once():
+    machines = [
+        a_machine("web_0", model=NEW),
+        a_machine("web_1", model=OLD, provisioning=Provisioning.FAILED),
+        a_machine("web_2", model=OLD, provisioning=Provisioning.UPDATING),
+        a_machine("web_3", model=OLD),
+        a_machine("web_4", model=OLD, provisioning=Provisioning.DELETING),
+    ]
+    scale_set = a_rolling_set(a_rollout(tried=("web_0", "web_1", "web_2")))
+
+    assert progress(scale_set, machines) == Progress(
+        successful=1, failed=1, in_progress=1, pending=1
+    )
+
+
+def test_an_upgrade_that_ends_is_remembered_as_it_stood():
+    scale_set = replace(a_rolling_set(a_rollout(kind=RolloutKind.OS)), due_at=NOON)
+
+    after = ended(scale_set, some_machines(2), RolloutCode.FAULTED, NOON + MINUTE, "Broken.")
+
+    assert after.rollout is None
+    assert after.due_at is None
+    (past,) = after.past_rollouts
+    assert (past.kind, past.code, past.failure) == (RolloutKind.OS, RolloutCode.FAULTED, "Broken.")
+    assert (past.started_at, past.ended_at) == (NOON, NOON + MINUTE)
+    assert past.progress == Progress(pending=2)
+
+
+def test_only_the_last_upgrades_are_remembered():
+    scale_set = a_rolling_set()
+    for minute in range(ROLLOUTS_KEPT + 2):
+        rolling = replace(scale_set, rollout=a_rollout())
+        scale_set = ended(rolling, (), RolloutCode.COMPLETED, NOON + minute * MINUTE)
+
+    assert len(scale_set.past_rollouts) == ROLLOUTS_KEPT
+    assert scale_set.past_rollouts[0].ended_at == NOON + 2 * MINUTE

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lastcall.trust.certificates import AUTHORITY, AUTHORITY_KEY, LEAF, Certificates
-from lastcall.trust.files import TrustError
+from lastcall.trust.certificates import AUTHORITY_KEY, LEAF, Certificates
+from lastcall.trust.files import AUTHORITY, TrustError
 from lastcall.trust.minting import LEAF_LIFETIME, Mint
 from lastcall.trust.names import LOOPBACK_NAMES, names_of
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from tests.web.desk import GROUP, OURS, SUBSCRIPTION, WEB, a_desk, with_notice
-from tests.web.openapi import validator
+from tests.web.insights import validator
 from tests.web.settings import (
     AUTO,
     CPU,

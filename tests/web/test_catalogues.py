@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.web.desk import SUBSCRIPTION, WEB, a_model
+from tests.web.desk import SUBSCRIPTION, TENANT, WEB, a_model
 
 ROOT = f"/subscriptions/{SUBSCRIPTION}"
 COMPUTE = f"{ROOT}/providers/Microsoft.Compute"
@@ -23,7 +23,7 @@ async def test_there_is_one_subscription_of_one_tenant(desk):
 
     assert listed["id"] == ROOT
     assert (listed["subscriptionId"], listed["state"]) == (SUBSCRIPTION, "Enabled")
-    assert listed["tenantId"] == tenant["tenantId"] == "tenant"
+    assert listed["tenantId"] == tenant["tenantId"] == TENANT
     assert (await desk.arm("GET", ROOT)).json() == listed
     other = await desk.arm("GET", "/subscriptions/00000000-0000-0000-0000-000000000002")
     assert (other.status_code, other.json()["error"]["code"]) == (404, "SubscriptionNotFound")

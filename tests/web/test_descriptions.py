@@ -1,4 +1,4 @@
-"""Our own description and the vendor's: the routes are what they say."""
+"""Our own description: the routes are what it says."""
 
 import json
 import re
@@ -25,8 +25,8 @@ UNDESCRIBED = re.compile(
     r"|simulateeviction))"
 )
 COMPUTED = re.compile(
-    r"/(virtualmachinescalesets|virtualmachines|availabilitysets|cloudservices|scheduledevents"
-    r"|autoscalesettings)\b"
+    r"microsoft.compute/(virtualmachines|availabilitysets|cloudservices)\b"
+    r"|microsoft.insights/autoscalesettings\b"
 )
 OWN = ("/lastcall/", "/healthz", "/readyz")
 NAME = re.compile(r"\{[^}]*\}")

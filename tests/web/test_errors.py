@@ -40,7 +40,7 @@ def test_every_refusal_has_a_status():
 
 
 def refusal_of(kind):
-    return STATUS_OF[kind] in range(400, 500) or STATUS_OF[kind] == 501
+    return STATUS_OF[kind] in (*range(400, 500), 501)
 
 
 def test_a_refusal_says_where_it_applies():

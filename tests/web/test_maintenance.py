@@ -88,7 +88,7 @@ async def test_an_owner_approves_an_event_of_each_kind_of_resource(desk, what, v
     assert answer.json() == APPROVED
     assert await status(desk, asked) == "Succeeded"
     told = (await desk.send("GET", f"/lastcall/v1/events/{event.id}")).json()
-    assert told["approvedBy"] == ["owner"]
+    assert told["approvedBy"] == ["portal"]
 
 
 async def test_a_machine_of_an_availability_set_speaks_for_the_whole_set(desk):

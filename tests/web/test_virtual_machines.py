@@ -68,6 +68,9 @@ async def test_a_machine_is_shown_with_what_the_service_adds_and_without_secrets
     assert "adminPassword" not in properties["osProfile"]
     assert properties["storageProfile"]["osDisk"]["osType"] == "Linux"
     assert properties["storageProfile"]["osDisk"]["name"] == "db_OsDisk_1"
+    assert properties["storageProfile"]["osDisk"]["managedDisk"] == {
+        "storageAccountType": "Premium_LRS"
+    }
     assert properties["storageProfile"]["dataDisks"] == []
     assert properties["networkProfile"]["networkInterfaces"][0]["id"].endswith("/nic")
     assert "instanceView" not in properties
@@ -257,6 +260,21 @@ async def test_old_api_versions_are_not_shown_later_members(vm):
 
     assert "scheduledEventsProfile" not in shown["properties"]
     assert "etag" not in shown
+    assert "timeCreated" not in shown["properties"]
+
+
+async def test_az_asks_for_a_resource_with_an_empty_place_for_its_parent(vm):
+    doubled = VM.replace("Microsoft.Compute/", "Microsoft.Compute//")
+
+    assert (await vm.arm("GET", doubled)).json() == (await vm.arm("GET", VM)).json()
+
+
+async def test_a_machine_can_have_every_size(vm):
+    await vm.arm("PUT", AVAILABILITY, {"location": "westus"})
+    for path in (VM, AVAILABILITY):
+        listed = (await vm.arm("GET", f"{path}/vmSizes")).json()["value"]
+        assert "Standard_D2s_v5" in [size["name"] for size in listed]
+    assert (await vm.arm("GET", f"{ROOT}/virtualMachines/nobody/vmSizes")).status_code == 404
 
 
 async def test_conditions_of_a_write_are_kept(vm):
@@ -442,3 +460,19 @@ async def test_a_machine_and_its_resource_outlive_a_restart(tmp_path):
         shown = await desk.arm("GET", VM)
         assert shown.json()["properties"]["vmId"] == made.json()["properties"]["vmId"]
         assert desk.platform.directory.named("db") == made.json()["properties"]["vmId"]
+
+
+async def test_a_group_that_is_deleted_waits_for_the_notices_of_its_machines(vm):
+    await vm.arm("PUT", AVAILABILITY, {"location": "westus"})
+    group = VM.partition("/providers/")[0]
+    answer = await vm.arm("DELETE", group)
+
+    assert answer.status_code == 202
+    (event,) = events(vm)
+    assert event.type == "Terminate"
+    refused = await vm.arm("PUT", f"{ROOT}/virtualMachines/late", a_vm())
+    assert refused.status_code == 409
+    assert refused.json()["error"]["code"] == "ResourceGroupBeingDeleted"
+    await vm.settle(10 * MINUTE)
+    assert (await vm.arm("GET", group)).status_code == 404
+    assert list(vm.platform.directory.scopes()) == []

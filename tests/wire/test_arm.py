@@ -17,8 +17,6 @@ from lastcall.engine.model import (
 from lastcall.engine.operations import Operation, OperationStatus
 from lastcall.wire.arm import (
     encode_error,
-    encode_instance,
-    encode_instance_view,
     encode_list,
     encode_operation,
     encode_scale_set,
@@ -26,6 +24,13 @@ from lastcall.wire.arm import (
     encode_skus,
 )
 from lastcall.wire.bodies import encode_json, encode_pretty, parse_body
+from lastcall.wire.defaults import completed
+from lastcall.wire.instances import encode_instance, encode_instance_view
+from lastcall.wire.interfaces import (
+    encode_interface,
+    encode_public_addresses,
+    interface_configurations,
+)
 from lastcall.wire.merging import merge
 from lastcall.wire.traits import instance_affecting
 
@@ -45,7 +50,9 @@ PROFILE = {
     },
     "storageProfile": {"osDisk": {"createOption": "FromImage"}},
     "networkProfile": {"networkInterfaceConfigurations": [{"name": "nic"}]},
-    "extensionProfile": {"extensions": [{"protectedSettings": {"key": "secret"}}]},
+    "extensionProfile": {
+        "extensions": [{"name": "x", "properties": {"protectedSettings": {"key": "secret"}}}]
+    },
 }
 
 
@@ -67,7 +74,6 @@ def test_a_set_is_shown_as_given_with_what_the_service_adds():
             "sku": {"name": "Standard_D2s_v5", "capacity": 7, "tier": "Standard"},
             "etag": '"4"',
             "properties": {
-                "singlePlacementGroup": True,
                 "overprovision": True,
                 "provisioningState": "Creating",
                 "uniqueId": "6f1d0c3e-0000-4000-8000-000000000001",
@@ -82,7 +88,7 @@ def test_secrets_are_never_shown_but_tags_always():
     scale_set = a_scale_set(document)
     for encoded in (
         encode_scale_set(scale_set, document, 2),
-        encode_instance(scale_set, a_machine(), document),
+        encode_instance(scale_set, a_machine(), document, {}),
     ):
         text = encode_json(encoded).decode()
         assert "secret" not in text
@@ -92,51 +98,73 @@ def test_secrets_are_never_shown_but_tags_always():
 
 def test_what_a_client_read_can_be_written_back_and_changes_nothing():
     document = a_full_model()
-    shown = parse_body(encode_json(encode_scale_set(a_scale_set(document), document, 2)))
-    del shown["properties"]["virtualMachineProfile"]["extensionProfile"]
-    again = merge(document, shown)
-    assert again["properties"].pop("singlePlacementGroup") is True
-    assert again == document
-    assert instance_affecting(again) == instance_affecting(document)
+    before = completed(document, "web")
+    shown = parse_body(encode_json(encode_scale_set(a_scale_set(document), before, 2)))
+    after = completed(merge(document, shown), "web")
+    assert after == before
+    assert instance_affecting(after) == instance_affecting(before)
 
 
 def test_an_instance_is_shown_with_its_model():
     document = a_full_model()
-    encoded = encode_instance(a_scale_set(document), a_machine(zone="1"), document)
+    encoded = encode_instance(a_scale_set(document), a_machine(zone="1"), document, {})
     assert parse_body(encode_json(encoded)) == {
         "name": "web_3",
         "id": PATH + "/virtualMachines/3",
         "type": "Microsoft.Compute/virtualMachineScaleSets/virtualMachines",
         "location": "westus",
         "instanceId": "3",
+        "etag": '"1"',
         "sku": {"name": "Standard_D2s_v5", "tier": "Standard"},
         "tags": {"customData": "mine"},
         "zones": ["1"],
+        "resources": [
+            {
+                "name": "x",
+                "id": f"{PATH}/virtualMachines/3/extensions/x",
+                "type": "Microsoft.Compute/virtualMachineScaleSets/virtualMachines/extensions",
+                "location": "westus",
+                "properties": {"provisioningState": "Succeeded"},
+            }
+        ],
         "properties": {
             "latestModelApplied": True,
             "modelDefinitionApplied": "VirtualMachineScaleSet",
             "provisioningState": "Creating",
             "vmId": "6f1d0c3e-0000-4000-8000-000000000002",
             "hardwareProfile": {"vmSize": "Standard_D2s_v5"},
-            "storageProfile": {"osDisk": {"createOption": "FromImage"}},
+            "storageProfile": {"osDisk": {"name": "web_3_OsDisk_1", "createOption": "FromImage"}},
             "osProfile": {"computerName": "web000003", "adminUsername": "me"},
             "timeCreated": "2026-03-05T06:08:09.250000+00:00",
+            "networkProfile": {
+                "networkInterfaces": [
+                    {
+                        "id": f"{PATH}/virtualMachines/3/networkInterfaces/nic",
+                        "properties": {"primary": True},
+                    }
+                ]
+            },
             "networkProfileConfiguration": {"networkInterfaceConfigurations": [{"name": "nic"}]},
         },
     }
+
+
+def test_an_instance_has_the_plan_of_its_image():
+    document = a_model() | {"plan": {"name": "one"}}
+    assert encode_instance(a_scale_set(), a_machine(), document, {})["plan"] == {"name": "one"}
 
 
 def test_an_instance_of_an_older_model_says_so():
     scale_set = a_scale_set(model_version=3)
     for version, expected in ((2, False), (3, True)):
         machine = a_machine(model=Model(version=version))
-        properties = encode_instance(scale_set, machine, a_model())["properties"]
+        properties = encode_instance(scale_set, machine, a_model(), {})["properties"]
         assert properties["latestModelApplied"] is expected
 
 
 def test_protection_is_shown_once_it_is_set():
     machine = a_machine(protection=Protection(from_scale_in=True))
-    encoded = encode_instance(a_scale_set(), machine, a_model())
+    encoded = encode_instance(a_scale_set(), machine, a_model(), {})
     assert encoded["properties"]["protectionPolicy"] == {
         "protectFromScaleIn": True,
         "protectFromScaleSetActions": False,
@@ -192,7 +220,7 @@ def test_the_view_of_a_set_counts_its_instances():
     good = a_machine(provisioning=Provisioning.SUCCEEDED)
     leaving = a_machine(provisioning=Provisioning.DELETING)
     scale_set = a_scale_set(provisioning=Provisioning.SUCCEEDED)
-    view = encode_set_view(scale_set, [good, leaving, good], NOW)
+    view = encode_set_view(scale_set, [good, leaving, good], a_model(), NOW)
     assert view["virtualMachine"]["statusesSummary"] == [
         {"code": "ProvisioningState/deleting", "count": 1},
         {"code": "ProvisioningState/succeeded", "count": 2},
@@ -240,11 +268,15 @@ def test_lists_and_errors_have_their_envelopes():
 def test_every_accepted_document_can_be_shown(document):
     document = merge(None, document)
     try:
-        scale_set = a_scale_set(document)
+        scale_set, shown = a_scale_set(document), completed(document, "web")
     except DomainError:
         return
-    encode_json(encode_scale_set(scale_set, document, 1))
-    encode_json(encode_instance(scale_set, a_machine(), document))
+    encode_json(encode_scale_set(scale_set, shown, 1))
+    encode_json(encode_instance(scale_set, a_machine(), shown, {}))
+    encode_json(encode_set_view(scale_set, [a_machine()], shown, NOW))
+    for interface in interface_configurations(shown):
+        encode_json(encode_interface(scale_set, a_machine(), interface))
+        encode_json(encode_public_addresses("", a_machine(), interface.addresses))
 
 
 def test_a_set_can_have_its_own_size_and_no_more_machines_than_there_can_be():

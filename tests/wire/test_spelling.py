@@ -5,11 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lastcall.engine.errors import InvalidRequestContentError
-from lastcall.wire import merging, traits
-from lastcall.wire.arm import SECRETS
+from lastcall.wire import defaults, merging, traits
+from lastcall.wire.arm import EXTENSIONS, SECRETS
 from lastcall.wire.bodies import parse_body
-from lastcall.wire.members import MEMBERS, refuse_members
+from lastcall.wire.instances import COPIED
+from lastcall.wire.interfaces import CONFIGURATIONS, OF_ADDRESS, OF_INTERFACE
+from lastcall.wire.members import LATER, MEMBERS, OF_INSTANCE, refuse_members
 from lastcall.wire.merging import merge
+from lastcall.wire.own_model import ATTACH, DETACH, DISKS, KEPT
 from lastcall.wire.requests import IDS, POLICY, parse_instance_ids, parse_protection
 from lastcall.wire.spelling import NAMES, OPAQUE, with_known_names
 from lastcall.wire.traits import capacity
@@ -105,12 +108,17 @@ def test_two_spellings_of_one_member_are_refused(document):
 
 
 def test_every_name_that_we_look_for_is_known():
-    paths = [member.path for member in MEMBERS] + list(merging.READ_ONLY) + [POLICY, IDS]
+    members = (*MEMBERS, *LATER, *OF_INSTANCE)
+    paths = [member.path.replace("[]", "") for member in members]
+    paths += [*merging.READ_ONLY, POLICY, IDS, CONFIGURATIONS, EXTENSIONS, DISKS]
     paths += [path for path in vars(traits).values() if str(path).startswith("properties.")]
     paths += traits.APPROVALS.values()
     looked_for = {name for path in paths for name in path.split(".") if name}
     looked_for |= {name for names in merging.READ_ONLY.values() for name in names}
     looked_for |= merging.BOOLEANS | merging.WORDS.keys() | merging.NOTICE_DEFAULTS.keys()
+    for added in (defaults.SYSTEM, defaults.WINDOWS, defaults.INTERFACE, defaults.ROLLING):
+        looked_for |= added.keys()
+    looked_for |= {*COPIED, *OF_ADDRESS, *OF_INTERFACE, *KEPT, ATTACH, DETACH}
     looked_for |= SECRETS | OPAQUE | set(KNOWN_NAMES) | a_model().keys()
 
     assert looked_for - NAMES == set()

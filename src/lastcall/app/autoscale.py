@@ -8,9 +8,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lastcall.app import activities, metrics, resources, scale_sets
+from lastcall.app import activities, metrics, resources, revisions, scale_sets
 from lastcall.app.learning import Moment
-from lastcall.app.scale_sets import Revision, SetKey
+from lastcall.app.revisions import Change
+from lastcall.app.set_keys import SetKey
 from lastcall.engine.autoscale import Metrics, Setting, Stand, Verdict, evaluate
 from lastcall.engine.effects import Note, Step
 from lastcall.engine.errors import ConflictError, DomainError, ResourceNotFoundError
@@ -19,7 +20,6 @@ from lastcall.engine.resources import Asked, Resource, ResourceId
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader, Transaction
 from lastcall.wire.autoscale import SETTING_TYPE, parse_setting
-from lastcall.wire.bodies import encode_json, parse_body
 from lastcall.wire.fields import object_at
 from lastcall.wire.names import SET_TYPE, set_id
 from lastcall.wire.paths import Path, parse_path
@@ -114,26 +114,14 @@ def _metrics(reader: Reader, setting: Setting) -> Metrics:
 
 def _resize(tx: Transaction, scale_set: ScaleSet, capacity: int, moment: Moment) -> None:
     """Write the set with another capacity, as a user would: who has to go gets its notice."""
-
-    def revise(old: bytes | None) -> Revision:
-        assert old is not None, "the set exists"
-        document = parse_body(old)
-        document["sku"] = {**document.get("sku", {}), "capacity": capacity}
-        return Revision(
-            document=encode_json(document),
-            traits=scale_set.traits,
-            location=scale_set.location,
-            capacity=capacity,
-            changes_instances=False,
-        )
-
     key = SetKey(
         id=scale_set.id,
         subscription=scale_set.subscription,
         resource_group=scale_set.resource_group,
         name=scale_set.name,
     )
-    scale_sets.write(tx, key, revise, moment)
+    patch = {"sku": {"capacity": capacity}}
+    revisions.apply(tx, Change(key=key, patch=patch, may_create=False), moment)
 
 
 def _note(

@@ -96,7 +96,7 @@ def write(
         found = resources.write(tx, path, content, moment)
     else:
         refuse_name(path.name, "availability set")
-        resources.demand_group(tx, path)
+        resources.demand_open_group(tx, path)
         scope_id = moment.ids.scope_id()
         machines.open_scope(tx, scope_id, ScopeKind.AVAILABILITY_SET, moment)
         found = resources.write(tx, path, content, moment, scope_id=scope_id)

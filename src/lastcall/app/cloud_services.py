@@ -88,7 +88,7 @@ def write(
         service = resources.write(tx, path, content, moment)
     else:
         refuse_name(path.name, "cloud service")
-        resources.demand_group(tx, path)
+        resources.demand_open_group(tx, path)
         scope_id = moment.ids.scope_id()
         machines.open_scope(tx, scope_id, ScopeKind.CLOUD_SERVICE, moment)
         service = resources.write(tx, path, content, moment, scope_id=scope_id)

@@ -35,8 +35,8 @@ from lastcall.engine.limits import (
 )
 from lastcall.engine.model import Action, Machine, ScopeId
 from lastcall.engine.resources import Resource, ResourceId
-from lastcall.engine.scale_sets import ScaleSet
-from lastcall.engine.upgrade import next_batch
+from lastcall.engine.scale_sets import RolloutCode, ScaleSet
+from lastcall.engine.upgrade import ended, next_batch
 from lastcall.ports import (
     Done,
     Driver,
@@ -194,12 +194,15 @@ def _roll_on(tx: Transaction, scale_set: ScaleSet, moment: Moment) -> None:
         return
     machines = [machine for _, machine in members(tx, scale_set)]
     batch = next_batch(scale_set, machines, moment.now)
-    resume_at = None if batch.rollout is None else batch.rollout.resume_at
-    tx.put_scale_set(replace(scale_set, rollout=batch.rollout, due_at=resume_at))
-    if batch.rollout is None:
-        failure = Failure("RollingUpgradeFailed", batch.failure) if batch.failure else None
-        settle(tx, scale_set.rollout.operation, 1, failure, moment)
-    upgrade_batch(tx, scale_set, batch.upgrade, None, moment)
+    if batch.rollout is not None:
+        due_at = batch.rollout.resume_at
+        tx.put_scale_set(replace(scale_set, rollout=batch.rollout, due_at=due_at))
+        upgrade_batch(tx, scale_set, batch.upgrade, None, moment)
+        return
+    code = RolloutCode.FAULTED if batch.failure else RolloutCode.COMPLETED
+    tx.put_scale_set(ended(scale_set, machines, code, moment.now, batch.failure))
+    failure = Failure("RollingUpgradeFailed", batch.failure) if batch.failure else None
+    settle(tx, scale_set.rollout.operation, 1, failure, moment)
 
 
 def claim(tx: Transaction, moment: Moment) -> Sequence[Claimed]:

@@ -9,8 +9,9 @@ from lastcall.app import activities
 from lastcall.app.learning import Moment, learn, settle
 from lastcall.app.machines import Members, Wish, admit, announce_eviction, open_scope, request
 from lastcall.app.resources import expect
+from lastcall.app.set_keys import SetKey
 from lastcall.engine.draft import PREEMPTED
-from lastcall.engine.effects import Step
+from lastcall.engine.effects import Failure, Step
 from lastcall.engine.errors import (
     ConflictError,
     InstanceNotFoundError,
@@ -33,19 +34,17 @@ from lastcall.engine.model import (
 from lastcall.engine.operations import Operation
 from lastcall.engine.placement import Birth, place, refuse_capacity
 from lastcall.engine.requests import NEEDS_ALLOCATION
-from lastcall.engine.scale_sets import Rollout, ScaleSet, Traits, UpgradeMode
+from lastcall.engine.scale_sets import (
+    Rollout,
+    RolloutCode,
+    RolloutKind,
+    ScaleSet,
+    Traits,
+    UpgradeMode,
+)
 from lastcall.engine.selection import select_for_removal
-from lastcall.engine.upgrade import outdated
+from lastcall.engine.upgrade import ended, outdated
 from lastcall.ports import Reader, Transaction
-
-
-class SetKey(Struct, frozen=True, kw_only=True):
-    """Where a set lives, in the spelling of its first writer."""
-
-    id: SetId
-    subscription: str
-    resource_group: str
-    name: str
 
 
 class Revision(Struct, frozen=True, kw_only=True):
@@ -117,7 +116,7 @@ def write(
     if revision.capacity is not None:
         refuse_capacity(revision.traits, revision.capacity)
     scale_set = _revised(before, key, revision, moment)
-    operation = _begin(tx, scale_set, "write", moment, part_of=part_of)
+    operation = begin(tx, scale_set, "write", moment, part_of=part_of)
     scale_set = replace(scale_set, writing=operation.id)
     tx.put_scale_set(scale_set, revision.document)
     present = members(tx, scale_set)
@@ -137,8 +136,8 @@ def write(
 def act(tx: Transaction, set_id: SetId, order: Order, moment: Moment) -> Operation:
     """Do something to some or all instances of a set."""
     scale_set = tx.scale_set(set_id)
-    chosen = _targets(members(tx, scale_set), order)
-    operation = _begin(tx, scale_set, order.action, moment)
+    chosen = chosen_by(tx, scale_set, order)
+    operation = begin(tx, scale_set, order.action, moment)
     _request(tx, scale_set, chosen, order, operation.id, moment)
     return expect(tx, operation, len(chosen), moment)
 
@@ -154,9 +153,9 @@ def delete(
     """Delete a set: its instances get their notices, and the set goes with the last of them."""
     scale_set = tx.scale_set(set_id)
     present = members(tx, scale_set)
-    scale_set = _without_rollout(tx, scale_set, moment)
+    scale_set = without_rollout(tx, scale_set, moment)
     tx.put_scale_set(replace(scale_set, provisioning=Provisioning.DELETING, writing=None))
-    operation = _begin(tx, scale_set, "delete set", moment, removes_set=True, part_of=part_of)
+    operation = begin(tx, scale_set, "delete set", moment, removes_set=True, part_of=part_of)
     order = Order(action=Action.DELETE, force=force)
     _request(tx, scale_set, present, order, operation.id, moment)
     return expect(tx, operation, len(present), moment)
@@ -175,7 +174,7 @@ def protect(
     scale_set = tx.scale_set(set_id)
     scope_id, machine = member(tx, scale_set, instance_id)
     learn(tx, scope_id, Protected(machine=machine.id, protection=protection), moment)
-    return expect(tx, _begin(tx, scale_set, "protect", moment), 0, moment)
+    return expect(tx, begin(tx, scale_set, "protect", moment), 0, moment)
 
 
 def upgrade_batch(
@@ -185,10 +184,15 @@ def upgrade_batch(
     operation_id: OperationId | None,
     moment: Moment,
 ) -> None:
-    """Apply the latest model to some instances, as part of an operation or of a rollout."""
+    """Upgrade some instances, as part of an operation or of a rollout.
+
+    They get the latest model, or in an upgrade of the OS a new disk.
+    """
     wanted = {machine.id for machine in machines}
     chosen = [entry for entry in members(tx, scale_set) if entry[1].id in wanted]
-    _request(tx, scale_set, chosen, Order(action=Action.UPDATE), operation_id, moment)
+    is_os = scale_set.rollout is not None and scale_set.rollout.kind is RolloutKind.OS
+    order = Order(action=Action.REIMAGE if is_os else Action.UPDATE)
+    _request(tx, scale_set, chosen, order, operation_id, moment)
 
 
 def _find(tx: Transaction, set_id: SetId) -> ScaleSet | None:
@@ -297,7 +301,7 @@ def _changes_rollout(before: ScaleSet, revision: Revision) -> bool:
 
 def _roll_out(tx: Transaction, set_id: SetId, operation_id: OperationId, moment: Moment) -> int:
     """Bring the latest model to the instances, as the upgrade mode says; count the parts."""
-    scale_set = _without_rollout(tx, tx.scale_set(set_id), moment)
+    scale_set = without_rollout(tx, tx.scale_set(set_id), moment)
     tx.put_scale_set(scale_set)
     behind = outdated(scale_set, [machine for _, machine in members(tx, scale_set)])
     match scale_set.traits.upgrade_mode:
@@ -312,12 +316,20 @@ def _roll_out(tx: Transaction, set_id: SetId, operation_id: OperationId, moment:
             return 1  # The operation waits for the rollout as a whole.
 
 
-def _without_rollout(tx: Transaction, scale_set: ScaleSet, moment: Moment) -> ScaleSet:
-    """Return the set with no rolling upgrade under way; one that was has been overtaken."""
+def without_rollout(
+    tx: Transaction, scale_set: ScaleSet, moment: Moment, why: Failure = PREEMPTED
+) -> ScaleSet:
+    """Return the set with no rolling upgrade under way; one that was is cancelled."""
     if scale_set.rollout is None:
         return scale_set
-    settle(tx, scale_set.rollout.operation, 1, PREEMPTED, moment)
-    return replace(tx.scale_set(scale_set.id), rollout=None, due_at=None)
+    settle(tx, scale_set.rollout.operation, 1, why, moment)
+    machines = [machine for _, machine in members(tx, scale_set)]
+    return ended(tx.scale_set(scale_set.id), machines, RolloutCode.CANCELLED, moment.now)
+
+
+def chosen_by(reader: Reader, scale_set: ScaleSet, order: Order) -> Members:
+    """Return the instances that an order means, or refuse the order."""
+    return _targets(members(reader, scale_set), order)
 
 
 def _targets(present: Members, order: Order) -> Members:
@@ -363,7 +375,7 @@ def _request(
     request(tx, chosen, wish, operation_id, moment)
 
 
-def _begin(
+def begin(
     tx: Transaction,
     scale_set: ScaleSet,
     name: str,
@@ -372,12 +384,12 @@ def _begin(
     removes_set: bool = False,
     part_of: OperationId | None = None,
 ) -> Operation:
+    """Begin an operation; it does not conclude before `expect` has counted its parts."""
     operation = Operation(
         id=moment.ids.operation_id(),
         name=name,
         location=scale_set.location,
         started_at=moment.now,
-        # Until the parts are counted it must not conclude.
         remaining=1,
         set_id=scale_set.id,
         removes_set=removes_set,

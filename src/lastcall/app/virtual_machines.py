@@ -103,7 +103,7 @@ def _create(
     part_of: OperationId | None,
 ) -> Written:
     refuse_name(path.name, "virtual machine")
-    resources.demand_group(tx, path)
+    resources.demand_open_group(tx, path)
     machine = Machine(
         id=moment.ids.machine_id(),
         name=path.name,

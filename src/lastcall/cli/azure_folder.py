@@ -19,6 +19,7 @@ from lastcall.trust.files import TrustError, write_whole
 FOLDER: Final = "azure"
 CLOUD: Final = "lastcall"
 STAMP: Final = "lastcall.json"
+PROFILE: Final = "azureProfile.json"
 BUNDLE: Final = "bundle.pem"
 # Where systems keep the roots that they trust, each in one file.
 SYSTEM_ROOTS: Final = (
@@ -93,11 +94,13 @@ def _certifi() -> tuple[str, ...]:
 
 
 def _is_stamped(folder: Path, stamp: str) -> bool:
+    """Whether the files are for this client, and somebody is still signed in there."""
     try:
         found = json.loads((folder / STAMP).read_bytes())
+        profile = json.loads((folder / PROFILE).read_text("utf-8-sig"))
     except (FileNotFoundError, ValueError):
         return False
-    return bool(found == {"of": stamp}) and (folder / "azureProfile.json").exists()
+    return bool(found == {"of": stamp} and profile.get("subscriptions"))
 
 
 def _files(client: Client) -> dict[str, bytes]:
@@ -110,7 +113,7 @@ def _files(client: Client) -> dict[str, bytes]:
         "config": _ini(_config()),
         "clouds.config": _ini({CLOUD: _cloud(client)}),
         # az reads this one with a byte order mark.
-        "azureProfile.json": json.dumps(_profile(client)).encode("utf-8-sig"),
+        PROFILE: json.dumps(_profile(client)).encode("utf-8-sig"),
         "service_principal_entries.json": json.dumps([entry]).encode(),
     }
 

@@ -93,6 +93,15 @@ class Connection:
         full = f"/subscriptions/{self.server.subscription}/{path}"
         return self.ask(method, full, body, {"api-version": API_VERSION, **(params or {})})
 
+    def listed(self, first: "httpx2.Response") -> list[Json]:
+        """Return all of a list of the control plane, of which the first page was answered."""
+        page = first.json()
+        found: list[Json] = page["value"]
+        while "nextLink" in page:
+            page = self.ask("GET", page["nextLink"]).json()
+            found += page["value"]
+        return found
+
     def about(
         self,
         target: "Target",

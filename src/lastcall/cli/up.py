@@ -113,9 +113,9 @@ def _pace(text: str) -> float:
 def _run(settings: Settings, tell: Callable[["Endpoints"], str]) -> None:
     # Nothing that is made while starting is garbage, and looking for it takes a tenth of the time.
     gc.disable()
-    import uvloop  # noqa: PLC0415
-
     with _minting(settings) as mint:
+        import uvloop  # noqa: PLC0415
+
         from lastcall.assembly import StartError  # noqa: PLC0415
         from lastcall.statefolder import StateFolderError  # noqa: PLC0415
 
@@ -127,7 +127,7 @@ def _run(settings: Settings, tell: Callable[["Endpoints"], str]) -> None:
 
 def _minting(settings: Settings) -> contextlib.AbstractContextManager["Mint | None"]:
     """Begin to make certificates where there are none, before everything else takes its time."""
-    from lastcall.trust.certificates import AUTHORITY  # noqa: PLC0415
+    from lastcall.trust.files import AUTHORITY  # noqa: PLC0415
 
     if (settings.state / AUTHORITY).exists():
         return contextlib.nullcontext()

@@ -149,7 +149,8 @@ def _check_update(*, has_instance: bool, protects: bool, changes: bool) -> None:
 
 
 def _remark_old_models(session: Session, target: Target) -> None:
-    found = session.connection.about(target, "GET", "virtualMachines").json()["value"]
+    first = session.connection.about(target, "GET", "virtualMachines")
+    found = session.connection.listed(first)
     old = sum(not each["properties"]["latestModelApplied"] for each in found)
     if old:
         are, them = ("instance still has", "it") if old == 1 else ("instances still have", "them")
@@ -215,7 +216,8 @@ def list_sets(
     ] = None,
 ) -> None:
     """List the scale sets of a resource group, or all."""
-    found = session.connection.arm("GET", sets_path(resource_group)).json()["value"]
+    first = session.connection.arm("GET", sets_path(resource_group))
+    found = session.connection.listed(first)
     rows = [tables.scale_set_row(each) for each in found]
     nothing = "No scale sets; create one with: lastcall vmss create --name web"
     session.answer(found, Table(tables.SCALE_SET_HEAD, rows, nothing))

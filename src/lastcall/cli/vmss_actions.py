@@ -100,7 +100,7 @@ def list_instances(session: Session, *, name: Name, resource_group: Group = "las
     """List the instances of a set."""
     target, expand = Target(resource_group, name), {"$expand": "instanceView"}
     answer = session.connection.about(target, "GET", "virtualMachines", params=expand)
-    found = answer.json()["value"]
+    found = session.connection.listed(answer)
     rows = [tables.member_row(each) for each in found]
     session.answer(found, Table(tables.MEMBER_HEAD, rows, f"{name} has no instances."))
 

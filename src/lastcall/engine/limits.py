@@ -62,6 +62,14 @@ TAGS_MAX = 50
 TAG_NAME_CHARACTERS_MAX = 512
 TAG_VALUE_CHARACTERS_MAX = 256
 LIST_PAGE_MAX = 1_000
+# Lists of the control plane come in pages of so many.
+LIST_PAGE = 200
+SKIP_TOKEN_CHARACTERS_MAX = 512
+FILTER_CHARACTERS_MAX = 1_024
+# Rolling upgrades of a set that are remembered, the latest included.
+ROLLOUTS_KEPT = 20
+# What an instance may have of its own: extensions, run commands, data disks.
+INSTANCE_CHILDREN_MAX = 64
 
 EFFECTS_PER_PASS_MAX = 512
 SCOPES_PER_PASS_MAX = 64

@@ -71,6 +71,43 @@ class Group(Value, frozen=True):
     zone: str = ""
 
 
+class RolloutKind(StrEnum):
+    """What a rolling upgrade brings: the latest model, a new OS image, or new extensions."""
+
+    MODEL = "model"
+    OS = "os"
+    EXTENSIONS = "extensions"
+
+
+class RolloutCode(StrEnum):
+    """How a rolling upgrade stands, in ARM's words."""
+
+    ROLLING = "RollingForward"
+    CANCELLED = "Cancelled"
+    COMPLETED = "Completed"
+    FAULTED = "Faulted"
+
+
+class Progress(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """How many instances a rolling upgrade has dealt with, and how."""
+
+    successful: int = 0
+    failed: int = 0
+    in_progress: int = 0
+    pending: int = 0
+
+
+class PastRollout(Value, frozen=True, kw_only=True, omit_defaults=True):
+    """A rolling upgrade that is over."""
+
+    kind: RolloutKind
+    code: RolloutCode
+    started_at: datetime
+    ended_at: datetime
+    progress: Progress
+    failure: str = ""
+
+
 class Rollout(Value, frozen=True, kw_only=True, omit_defaults=True):
     """A rolling upgrade under way: who is in the present batch, and when the next may begin.
 
@@ -79,6 +116,7 @@ class Rollout(Value, frozen=True, kw_only=True, omit_defaults=True):
 
     operation: OperationId
     started_at: datetime
+    kind: RolloutKind = RolloutKind.MODEL
     batch: tuple[MachineId, ...] = ()
     tried: tuple[MachineId, ...] = ()
     resume_at: datetime | None = None
@@ -89,7 +127,8 @@ class ScaleSet(Value, frozen=True, kw_only=True, omit_defaults=True):
 
     `number` counts writes (its etag); `model_version` is the write that last changed what
     instances get; `due_at` is when a rolling upgrade should look again; `writing` is the newest
-    write, whose end decides the provisioning state.
+    write, whose end decides the provisioning state; `past_rollouts` are the last ones, oldest
+    first; `repairs_suspended` is what the owner told the automatic repairs.
     """
 
     id: SetId
@@ -108,6 +147,8 @@ class ScaleSet(Value, frozen=True, kw_only=True, omit_defaults=True):
     rollout: Rollout | None = None
     due_at: datetime | None = None
     writing: OperationId | None = None
+    past_rollouts: tuple[PastRollout, ...] = ()
+    repairs_suspended: bool = False
 
     @property
     def model(self) -> Model:

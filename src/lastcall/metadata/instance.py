@@ -10,6 +10,7 @@ from lastcall.engine.resources import Resource
 from lastcall.engine.scale_sets import Orchestration, ScaleSet
 from lastcall.metadata.versions import COMPUTE_SINCE
 from lastcall.wire.cloud_services import SERVICE_TYPE, parse_roles, role_of
+from lastcall.wire.interfaces import hardware_address, private_address
 from lastcall.wire.names import PROVIDER, instance_path, scale_set_path
 from lastcall.wire.paths import parse_path
 
@@ -177,14 +178,13 @@ def _disk(disk: Mapping[str, Any], *more: str) -> Json:
 
 def _interface(ordinal: int) -> Json:
     """Return the one network interface, its addresses made up from the machine's ordinal."""
-    address = f"10.{ordinal >> 16}.{ordinal >> 8 & 255}.{ordinal & 255}"
     return {
         "ipv4": {
-            "ipAddress": [{"privateIpAddress": address, "publicIpAddress": ""}],
+            "ipAddress": [{"privateIpAddress": private_address(ordinal), "publicIpAddress": ""}],
             "subnet": [{"address": "10.0.0.0", "prefix": "8"}],
         },
         "ipv6": {"ipAddress": []},
-        "macAddress": f"000D3A{ordinal:06X}",
+        "macAddress": hardware_address(ordinal),
     }
 
 

@@ -3,17 +3,18 @@
 They are judged by what counts: whether a client that trusts our authority gets through.
 """
 
+import ipaddress
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from lastcall.trust.files import PUBLIC, TrustError, damaged, read_private, write_whole
+from lastcall.trust.files import AUTHORITY, PUBLIC, TrustError, damaged, read_private, write_whole
 from lastcall.trust.minting import Minted, mint, reissue
+from lastcall.trust.names import LOOPBACK_NAMES
 
-AUTHORITY: Final = "ca.pem"
 AUTHORITY_KEY: Final = "ca-key.pem"
 LEAF: Final = "server.pem"
 RENEWED_BEFORE: Final = timedelta(days=30)
@@ -99,24 +100,34 @@ class Certificates:
             trusting.load_verify_locations(self.authority)
         except (ssl.SSLError, OSError) as wrong:
             raise damaged(self.authority, START_OVER) from wrong
-        ends = [_end_of_certificate(context, trusting, name) for name in self._names]
-        return all(end is not None and end - now > RENEWED_BEFORE for end in ends)
+        seen = _seen(context, trusting)
+        if seen is None or not {*map(_spelled, self._names)} <= _names_in(seen):
+            return False
+        end = ssl.cert_time_to_seconds(str(seen["notAfter"]))
+        return datetime.fromtimestamp(end, UTC) - now > RENEWED_BEFORE
 
 
-def _end_of_certificate(
-    server: ssl.SSLContext, client: ssl.SSLContext, name: str
-) -> datetime | None:
-    """Let the two shake hands; return when the certificate ends, None if it is not believed."""
+def _seen(server: ssl.SSLContext, client: ssl.SSLContext) -> Mapping[str, Any] | None:
+    """Let the two shake hands; return the certificate, None if it is not believed."""
     there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
-    asking = client.wrap_bio(back, there, server_hostname=name)
+    asking = client.wrap_bio(back, there, server_hostname=LOOPBACK_NAMES[0])
     answering = server.wrap_bio(there, back, server_side=True)
     try:
         for side in (asking, answering, asking):
             with suppress(ssl.SSLWantReadError):
                 side.do_handshake()
-        certificate = asking.getpeercert()
+        return asking.getpeercert()
     except (ssl.SSLError, ValueError):
         return None
-    assert certificate, "a client that verifies has one"
-    end = ssl.cert_time_to_seconds(str(certificate["notAfter"]))
-    return datetime.fromtimestamp(end, UTC)
+
+
+def _names_in(certificate: Mapping[str, Any]) -> set[str]:
+    return {_spelled(name) for _, name in certificate.get("subjectAltName", ())}
+
+
+def _spelled(name: str) -> str:
+    """Return a name in its one spelling: an address has several."""
+    try:
+        return ipaddress.ip_address(name).compressed
+    except ValueError:
+        return name.lower()

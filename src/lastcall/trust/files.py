@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+AUTHORITY: Final = "ca.pem"
 PRIVATE: Final = 0o600
 PUBLIC: Final = 0o644
 FOR_OTHERS: Final = 0o077

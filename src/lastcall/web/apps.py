@@ -16,20 +16,26 @@ from lastcall.web.arm import (
     activity_log,
     autoscale,
     availability_sets,
+    children,
     cloud_services,
     deployments,
+    extensions,
     generic,
     groups,
     images,
     instances,
+    interfaces,
     inventory,
     maintenance,
     metrics,
+    not_implemented,
     operations,
     providers,
     scale_sets,
+    services,
     sizes,
     subscriptions,
+    upgrades,
     virtual_machines,
 )
 from lastcall.web.arm.deployable import kinds
@@ -82,23 +88,32 @@ def route_table(
     sign_in: SignIn,
 ) -> Iterator[Route]:
     """Yield every route that both have."""
-    yield from scale_sets.routes(platform, account)
-    yield from instances.routes(platform, account)
-    yield from virtual_machines.routes(platform, account)
-    yield from availability_sets.routes(platform, account)
-    yield from cloud_services.routes(platform, account)
-    yield from maintenance.routes(platform, account)
-    yield from operations.routes(platform, account)
-    yield from autoscale.routes(platform, account)
-    yield from activity_log.routes(platform, account)
-    yield from metrics.routes(platform, account)
+    for resource in (
+        scale_sets,
+        upgrades,
+        services,
+        extensions,
+        instances,
+        children,
+        interfaces,
+        virtual_machines,
+        availability_sets,
+        cloud_services,
+        maintenance,
+        operations,
+        autoscale,
+        activity_log,
+        metrics,
+        groups,
+        inventory,
+        providers,
+        sizes,
+        generic,
+        not_implemented,
+    ):
+        yield from resource.routes(platform, account)
     yield from subscriptions.routes(account)
-    yield from groups.routes(platform, account)
-    yield from inventory.routes(platform, account)
-    yield from providers.routes(platform, account)
-    yield from sizes.routes(platform, account)
     yield from images.routes(account)
     yield from deployments.routes(platform, account, kinds())
-    yield from generic.routes(platform, account)
     yield from admin.routes(platform, streams, metadata_url, sign_in.authority)
     yield from identity.routes(sign_in)

@@ -59,6 +59,12 @@ class UnsupportedMediaTypeError(DomainError):
     code = "UnsupportedMediaType"
 
 
+class RequestTimeoutError(DomainError):
+    """The request did not arrive in time."""
+
+    code = "RequestTimeout"
+
+
 class TooManyListenersError(DomainError):
     """So many clients follow the stream already that another one is not served."""
 
@@ -108,6 +114,7 @@ STATUS_OF: Final[dict[type[DomainError], int]] = {
     PathNotFoundError: 404,
     errors.InvalidResourceTypeError: 404,
     MethodNotAllowedError: 405,
+    RequestTimeoutError: 408,
     errors.OperationNotAllowedError: 409,
     errors.ConflictError: 409,
     errors.IllegalTransitionError: 409,

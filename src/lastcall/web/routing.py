@@ -1,8 +1,9 @@
 """From a request to its handler: one table, paths in whatever case (R92), one place for errors."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlencode
 
 from msgspec import Struct
 from starlette.requests import Request
@@ -15,6 +16,7 @@ from lastcall.web.errors import (
     JSON,
     MethodNotAllowedError,
     PathNotFoundError,
+    RequestTimeoutError,
     RequestTooLargeError,
     answered,
 )
@@ -23,6 +25,8 @@ from lastcall.wire.fields import BOOLEANS
 from lastcall.wire.quoting import shown
 
 STAR: Final = "*}"
+# How long a body may take to arrive.
+BODY_S: Final = 60.0
 
 
 class Caller(Struct, frozen=True, kw_only=True):
@@ -59,6 +63,8 @@ UNCACHED: Final = {
 class Call:
     """One request: its path's names in their own spelling, its query, headers, body and caller."""
 
+    body_s = BODY_S
+
     def __init__(self, request: Request, names: Mapping[str, str], caller: Caller = PORTAL) -> None:
         self._request = request
         self.names = names
@@ -94,6 +100,16 @@ class Call:
         """Return a header."""
         return self._request.headers.get(name)
 
+    def link(self, name: str, value: str) -> str:
+        """Return the address of this request, with one query parameter set."""
+        kept = [
+            (key, text)
+            for key, text in self._request.query_params.multi_items()
+            if key.lower() != name.lower()
+        ]
+        path = self._request.scope.get("raw_path") or self._request.scope["path"].encode()
+        return f"{self.base}{path.decode('latin-1')}?{urlencode([*kept, (name, value)])}"
+
     def flag(self, name: str) -> bool:
         """Return a query parameter that is true or false, false where there is none."""
         text = self.query(name) or "false"
@@ -127,10 +143,14 @@ class Call:
         size = int(declared) if declared.isdigit() and len(declared) <= 18 else 0
         _refuse_size(size)
         size = 0
-        async for chunk in self._request.stream():
-            size += len(chunk)
-            _refuse_size(size)
-            chunks.append(chunk)
+        try:
+            async with asyncio.timeout(self.body_s):
+                async for chunk in self._request.stream():
+                    size += len(chunk)
+                    _refuse_size(size)
+                    chunks.append(chunk)
+        except TimeoutError as late:
+            raise RequestTimeoutError from late
         return b"".join(chunks)
 
 

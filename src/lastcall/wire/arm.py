@@ -1,20 +1,27 @@
 """The control plane's answers as plain values, ready to become JSON."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from lastcall.engine.limits import SET_MACHINES_MAX
-from lastcall.engine.model import UNPROTECTED, Machine, Power, Protection, Provisioning, ScopeId
+from lastcall.engine.model import Machine, Provisioning
 from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import ScaleSet
-from lastcall.wire.names import INSTANCE_TYPE, SET_TYPE, instance_path, scale_set_path
+from lastcall.wire.fields import lookup
+from lastcall.wire.names import SET_TYPE, scale_set_path
+from lastcall.wire.spelling import INSTANCES
+from lastcall.wire.traits import REPAIRS, repairs_are_on
 
 Json = dict[str, Any]
 
+EXTENSIONS = "properties.virtualMachineProfile.extensionProfile.extensions"
+
 # What the service takes and never gives back.
-SECRETS = frozenset({"adminPassword", "customData", "protectedSettings"})
+SECRETS = frozenset(
+    {"adminPassword", "customData", "protectedParameters", "protectedSettings", "runAsPassword"}
+)
 
 PROVISIONING_TEXTS = {
     Provisioning.CREATING: "Creating",
@@ -26,23 +33,24 @@ PROVISIONING_TEXTS = {
 
 
 def encode_scale_set(scale_set: ScaleSet, document: Mapping[str, Any], capacity: int) -> Json:
-    """Return a set as GET shows it: the model as given, and what the service adds."""
+    """Return a set as GET shows it: the model, completed, and what only the service knows."""
     model = public(document)
+    model.pop(INSTANCES, None)
     sku = model.pop("sku", {})
     properties = model.pop("properties", {})
     if properties.get("virtualMachineProfile"):
         properties["virtualMachineProfile"]["timeCreated"] = scale_set.created_at.isoformat()
     model.pop("location", None)
+    if sku or capacity:
+        model["sku"] = {**sku, "capacity": capacity}
     return {
         "name": scale_set.name,
         "id": scale_set_path(scale_set),
         "type": SET_TYPE,
         "location": scale_set.location,
         **model,
-        "sku": {**sku, "capacity": capacity},
         "etag": encode_etag(scale_set),
         "properties": {
-            "singlePlacementGroup": scale_set.traits.single_placement_group,
             **properties,
             "provisioningState": scale_set.provisioning,
             "uniqueId": scale_set.unique_id,
@@ -56,58 +64,40 @@ def encode_etag(scale_set: ScaleSet) -> str:
     return f'"{scale_set.number}"'
 
 
-def encode_instance(scale_set: ScaleSet, machine: Machine, document: Mapping[str, Any]) -> Json:
-    """Return an instance as GET shows it (R102); `document` is the model that it has."""
-    model = public(document)
-    sku = model.get("sku", {})
-    encoded: Json = {
-        "name": machine.name,
-        "id": instance_path(scale_set, machine),
-        "type": INSTANCE_TYPE,
-        "location": scale_set.location,
-        "instanceId": machine.instance_id,
-        "sku": {key: sku[key] for key in ("name", "tier") if key in sku},
-        "properties": _instance_properties(scale_set, machine, model),
-    }
-    if "tags" in model:
-        encoded["tags"] = model["tags"]
-    if machine.zone:
-        encoded["zones"] = [machine.zone]
-    return encoded
-
-
-def encode_instance_view(machine: Machine, group: ScopeId | None, now: datetime) -> Json:
-    """Return how a machine is doing (R103); `group` is its placement group, if it can have one."""
-    statuses = [provisioning_status(machine.provisioning, now, machine.failure)]
-    if machine.provisioning is not Provisioning.CREATING:
-        statuses.append(_power_status(machine.power))
+def encode_set_view(
+    scale_set: ScaleSet,
+    machines: Sequence[Machine],
+    document: Mapping[str, Any],
+    now: datetime,
+) -> Json:
+    """Return how a set, its instances and its extensions are doing, counted (R103)."""
+    summary = encode_summary(_provisioning_code(machine.provisioning) for machine in machines)
     view: Json = {
-        "platformUpdateDomain": machine.update_domain,
-        "platformFaultDomain": machine.fault_domain,
-        "computerName": machine.computer_name,
-        "disks": [
-            {
-                "name": f"{machine.name}_OsDisk_1",
-                "statuses": [provisioning_status(Provisioning.SUCCEEDED, machine.created_at)],
-            }
-        ],
-        "statuses": statuses,
+        "virtualMachine": {"statusesSummary": summary},
+        "statuses": [provisioning_status(scale_set.provisioning, now)],
     }
-    # R47: a deallocated instance is in no placement group.
-    if group is not None and machine.power is not Power.DEALLOCATED:
-        view["placementGroupId"] = group
-    if machine.power is Power.RUNNING and machine.provisioning is not Provisioning.CREATING:
-        view["vmAgent"] = _agent(now)
+    names = [entry["name"] for entry in set_extensions(document)]
+    if names and machines:
+        view["extensions"] = [{"name": name, "statusesSummary": summary} for name in names]
+    if lookup(document, REPAIRS) is not None:
+        state = "Suspended" if scale_set.repairs_suspended else "Running"
+        is_on = repairs_are_on(document)
+        view["orchestrationServices"] = [
+            {"serviceName": "AutomaticRepairs", "serviceState": state if is_on else "NotRunning"}
+        ]
     return view
 
 
-def encode_set_view(scale_set: ScaleSet, machines: Iterable[Machine], now: datetime) -> Json:
-    """Return how a set and its instances are doing, counted (R103)."""
-    codes = (_provisioning_code(machine.provisioning) for machine in machines)
-    return {
-        "virtualMachine": {"statusesSummary": encode_summary(codes)},
-        "statuses": [provisioning_status(scale_set.provisioning, now)],
-    }
+def set_extensions(document: Mapping[str, Any]) -> list[Json]:
+    """Return the extensions of a model; what has no name, or another shape, is none."""
+    found = lookup(document, EXTENSIONS)
+    return [
+        entry
+        for entry in (found if isinstance(found, list) else ())
+        if isinstance(entry, dict)
+        and isinstance(entry.get("name"), str)
+        and isinstance(entry.get("properties", {}), dict)
+    ]
 
 
 def encode_summary(codes: Iterable[str]) -> list[Json]:
@@ -127,15 +117,20 @@ def encode_operation(operation: Operation) -> Json:
     return encoded
 
 
-def encode_list(items: Iterable[object]) -> Json:
-    """Return a list of resources, whole (R104)."""
-    return {"value": list(items)}
+def encode_list(items: Iterable[object], next_link: str | None = None) -> Json:
+    """Return a list of resources (R104), with the address of the next page if there is one."""
+    page: Json = {"value": list(items)}
+    if next_link is not None:
+        page["nextLink"] = next_link
+    return page
 
 
 def encode_skus(sku: Mapping[str, Any]) -> Json:
-    """Return the sizes that a set can have: its own, between none and the most there can be."""
+    """Return the sizes that a set can have: its own, up to the most instances there can be."""
     bounds = {"minimum": 0, "maximum": SET_MACHINES_MAX, "defaultCapacity": 1}
     size = {key: sku[key] for key in ("name", "tier") if key in sku}
+    if not size:
+        return encode_list([])
     capacity = {**bounds, "scaleType": "Automatic"}
     return encode_list([{"resourceType": SET_TYPE, "sku": size, "capacity": capacity}])
 
@@ -148,46 +143,12 @@ def encode_error(code: str, message: str, target: str | None = None) -> Json:
     return {"error": error}
 
 
-def _instance_properties(scale_set: ScaleSet, machine: Machine, model: Json) -> Json:
-    profile = model.get("properties", {}).get("virtualMachineProfile", {})
-    system = profile.get("osProfile", {})
-    system.pop("computerNamePrefix", None)
-    properties: Json = {
-        "latestModelApplied": machine.model.version >= scale_set.model_version,
-        "modelDefinitionApplied": "VirtualMachineScaleSet",
-        "provisioningState": machine.provisioning,
-        "vmId": machine.id,
-        "hardwareProfile": {"vmSize": model.get("sku", {}).get("name", "")},
-        "storageProfile": profile.get("storageProfile", {}),
-        "osProfile": {"computerName": machine.computer_name, **system},
-        "timeCreated": machine.created_at.isoformat(),
-    }
-    if "networkProfile" in profile:
-        properties["networkProfileConfiguration"] = profile["networkProfile"]
-    if machine.protection != UNPROTECTED:
-        properties["protectionPolicy"] = _protection(machine.protection)
-    return properties
-
-
-def _protection(protection: Protection) -> Json:
-    return {
-        "protectFromScaleIn": protection.from_scale_in,
-        "protectFromScaleSetActions": protection.from_scale_set_actions,
-    }
-
-
-def _agent(now: datetime) -> Json:
-    status = provisioning_status(Provisioning.SUCCEEDED, now)
-    ready = {"displayStatus": "Ready", "message": "Guest Agent is running"}
-    return {"vmAgentVersion": "Unknown", "statuses": [status | ready]}
-
-
 def _provisioning_code(state: Provisioning) -> str:
     return f"ProvisioningState/{state.lower()}"
 
 
 def provisioning_status(state: Provisioning, at: datetime, failure: str = "") -> Json:
-    """Return the status entry of a view that tells the provisioning state."""
+    """Return a provisioning state as views list it."""
     status = {
         "code": _provisioning_code(state),
         "level": "Error" if state is Provisioning.FAILED else "Info",
@@ -195,10 +156,6 @@ def provisioning_status(state: Provisioning, at: datetime, failure: str = "") ->
         "time": at.isoformat(),
     }
     return status | {"message": failure} if failure else status
-
-
-def _power_status(power: Power) -> Json:
-    return {"code": f"PowerState/{power}", "level": "Info", "displayStatus": f"VM {power}"}
 
 
 def public(value: Mapping[str, Any]) -> Json:

@@ -32,7 +32,7 @@ def parse_object(body: bytes) -> dict[str, Any]:
         raise _refusal("JSON is nested too deeply") from error
     if not isinstance(value, dict):
         raise _refusal("a JSON object was expected")
-    _refuse_depth(value)
+    refuse_depth(value)
     _refuse_scalars(value)
     _refuse_duplicates(body)
     return value
@@ -54,7 +54,8 @@ def encode_pretty(value: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).replace(b"\n", b"\r\n")
 
 
-def _refuse_depth(value: object) -> None:
+def refuse_depth(value: object) -> None:
+    """Refuse what is nested more deeply than a body may be: it could not be read again."""
     level: list[object] = [value]
     for _ in range(DEPTH_MAX):
         level = [child for parent in level for child in _children(parent)]

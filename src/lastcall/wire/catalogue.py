@@ -137,6 +137,12 @@ def cores_of(name: str) -> int:
     return 1 if size is None else size.cores
 
 
+def disk_of(name: str) -> str:
+    """Return what kind of disk a machine of a size boots from, unless its owner says."""
+    size = _sizes_by_name().get(name.lower())
+    return "Premium_LRS" if size is not None and size.is_premium else "Standard_LRS"
+
+
 def provider(namespace: str) -> Provider | None:
     """Return a resource provider by its namespace in whatever case, None where there is none."""
     wanted = namespace.lower()

@@ -18,8 +18,8 @@ class Member(Struct, frozen=True):
     """A member that came later: where, in an object of which type, since when."""
 
     path: str
-    owner: str
     since: str
+    owner: str = ""
 
     def is_known(self, api_version: str) -> bool:
         """Whether a version has it; previews count as the version of their date."""
@@ -27,28 +27,97 @@ class Member(Struct, frozen=True):
 
 
 PROFILE = "properties.virtualMachineProfile"
+STORAGE = f"{PROFILE}.storageProfile"
+SYSTEM = f"{PROFILE}.osProfile"
+INTERFACE = f"{PROFILE}.networkProfile.networkInterfaceConfigurations[].properties"
+EXTENSION = f"{PROFILE}.extensionProfile.extensions[]"
+UPGRADE = "properties.upgradePolicy"
+PUBLISHING = "properties.scheduledEventsPolicy.scheduledEventsAdditionalPublishingTargets"
+
+# Refused in older versions, and not shown in them.
 MEMBERS = (
-    Member(f"{PROFILE}.scheduledEventsProfile", "VirtualMachineProfile", "2019-03-01"),
-    Member(f"{PROFILE}.billingProfile", "VirtualMachineProfile", "2019-03-01"),
-    Member("properties.scaleInPolicy", "Properties", "2019-03-01"),
-    Member("properties.orchestrationMode", "Properties", "2019-12-01"),
-    Member("properties.hostGroup", "Properties", "2020-06-01"),
-    Member(f"{PROFILE}.userData", "VirtualMachineProfile", "2021-03-01"),
-    Member(f"{PROFILE}.capacityReservation", "VirtualMachineProfile", "2021-04-01"),
-    Member(f"{PROFILE}.hardwareProfile", "VirtualMachineProfile", "2021-11-01"),
+    Member(f"{PROFILE}.scheduledEventsProfile", "2019-03-01", "VirtualMachineProfile"),
+    Member(f"{PROFILE}.billingProfile", "2019-03-01", "VirtualMachineProfile"),
+    Member("properties.scaleInPolicy", "2019-03-01", "Properties"),
+    Member("properties.orchestrationMode", "2019-12-01", "Properties"),
+    Member("properties.hostGroup", "2020-06-01", "Properties"),
+    Member(f"{PROFILE}.userData", "2021-03-01", "VirtualMachineProfile"),
+    Member(f"{PROFILE}.capacityReservation", "2021-04-01", "VirtualMachineProfile"),
+    Member(f"{PROFILE}.hardwareProfile", "2021-11-01", "VirtualMachineProfile"),
     Member(
         f"{PROFILE}.scheduledEventsProfile.osImageNotificationProfile",
-        "ScheduledEventsProfile",
         "2022-03-01",
+        "ScheduledEventsProfile",
     ),
-    Member(f"{PROFILE}.securityPostureReference", "VirtualMachineProfile", "2023-03-01"),
-    Member("properties.scheduledEventsPolicy", "Properties", "2024-03-01"),
+    Member(f"{PROFILE}.securityPostureReference", "2023-03-01", "VirtualMachineProfile"),
+    Member("properties.scheduledEventsPolicy", "2024-03-01", "Properties"),
 )
-# What only the service writes: a client may send it back, and older ones are not shown it.
-SHOWN = (
-    Member("properties.timeCreated", "Properties", "2021-11-01"),
-    Member(f"{PROFILE}.timeCreated", "VirtualMachineProfile", "2023-09-01"),
-    Member("etag", "VirtualMachineScaleSet", "2024-03-01"),
+
+# Not shown in older versions, which could not send them back; taken from whoever sends them,
+# because public material does not date all of them to the day.
+LATER = (
+    Member(f"{STORAGE}.osDisk.managedDisk.diskEncryptionSet", "2019-07-01"),
+    Member(f"{STORAGE}.dataDisks[].managedDisk.diskEncryptionSet", "2019-07-01"),
+    Member(f"{STORAGE}.dataDisks[].diskIOPSReadWrite", "2019-07-01"),
+    Member(f"{STORAGE}.dataDisks[].diskMBpsReadWrite", "2019-07-01"),
+    Member(f"{STORAGE}.osDisk.diffDiskSettings.placement", "2019-12-01"),
+    Member(f"{PROFILE}.securityProfile", "2020-06-01"),
+    Member(f"{PROFILE}.extensionProfile.extensionsTimeBudget", "2020-06-01"),
+    Member(f"{SYSTEM}.windowsConfiguration.patchSettings", "2020-06-01"),
+    Member(f"{EXTENSION}.properties.enableAutomaticUpgrade", "2020-06-01"),
+    Member(f"{EXTENSION}.type", "2020-06-01"),
+    Member("extendedLocation", "2020-12-01"),
+    Member(f"{UPGRADE}.rollingUpgradePolicy.enableCrossZoneUpgrade", "2020-12-01"),
+    Member(f"{UPGRADE}.rollingUpgradePolicy.prioritizeUnhealthyInstances", "2020-12-01"),
+    Member(f"{PROFILE}.networkProfile.networkApiVersion", "2020-12-01"),
+    Member(f"{INTERFACE}.deleteOption", "2020-12-01"),
+    Member(f"{INTERFACE}.enableFpga", "2020-12-01"),
+    Member(
+        f"{INTERFACE}.ipConfigurations[].properties.publicIPAddressConfiguration.sku", "2020-12-01"
+    ),
+    Member(f"{SYSTEM}.linuxConfiguration.patchSettings", "2020-12-01"),
+    Member("properties.additionalCapabilities.hibernationEnabled", "2021-04-01"),
+    Member("properties.spotRestorePolicy", "2021-04-01"),
+    Member(f"{STORAGE}.imageReference.sharedGalleryImageId", "2021-07-01"),
+    Member(f"{STORAGE}.osDisk.managedDisk.securityProfile", "2021-07-01"),
+    Member(f"{PROFILE}.applicationProfile", "2021-07-01"),
+    Member(f"{EXTENSION}.properties.suppressFailures", "2021-07-01"),
+    Member("properties.automaticRepairsPolicy.repairAction", "2021-11-01"),
+    Member("properties.timeCreated", "2021-11-01"),
+    Member(f"{STORAGE}.imageReference.communityGalleryImageId", "2021-11-01"),
+    Member("properties.scaleInPolicy.forceDeletion", "2022-03-01"),
+    Member(f"{UPGRADE}.automaticOSUpgradePolicy.useRollingUpgradePolicy", "2022-03-01"),
+    Member(f"{EXTENSION}.properties.protectedSettingsFromKeyVault", "2022-03-01"),
+    Member("properties.priorityMixPolicy", "2022-08-01"),
+    Member(f"{STORAGE}.diskControllerType", "2022-08-01"),
+    Member(f"{STORAGE}.osDisk.deleteOption", "2022-08-01"),
+    Member(f"{STORAGE}.dataDisks[].deleteOption", "2022-08-01"),
+    Member(f"{SYSTEM}.linuxConfiguration.enableVMAgentPlatformUpdates", "2022-08-01"),
+    Member(f"{SYSTEM}.windowsConfiguration.enableVMAgentPlatformUpdates", "2022-08-01"),
+    Member("properties.constrainedMaximumCapacity", "2022-11-01"),
+    Member(f"{UPGRADE}.rollingUpgradePolicy.maxSurge", "2022-11-01"),
+    Member(f"{UPGRADE}.rollingUpgradePolicy.rollbackFailedInstancesOnPolicyBreach", "2022-11-01"),
+    Member(f"{INTERFACE}.disableTcpStateTracking", "2022-11-01"),
+    Member(f"{PROFILE}.serviceArtifactReference", "2022-11-01"),
+    Member(f"{UPGRADE}.automaticOSUpgradePolicy.osRollingUpgradeDeferral", "2023-07-01"),
+    Member(f"{INTERFACE}.auxiliaryMode", "2023-07-01"),
+    Member(f"{INTERFACE}.auxiliarySku", "2023-07-01"),
+    Member(f"{PROFILE}.timeCreated", "2023-09-01"),
+    Member("etag", "2024-03-01"),
+    Member("properties.resiliencyPolicy", "2024-03-01"),
+    Member("properties.skuProfile", "2024-07-01"),
+    Member("properties.zonalPlatformFaultDomainAlignMode", "2024-07-01"),
+    Member("properties.scheduledEventsPolicy.allInstancesDown", "2025-04-01"),
+    Member(f"{PUBLISHING}.eventGridAndResourceGraph.scheduledEventsApiVersion", "2025-04-01"),
+)
+
+# The same for the view of a set, and for what an instance has beside its model.
+OF_SET_VIEW = (Member("orchestrationServices", "2019-12-01"),)
+OF_INSTANCE = (
+    Member("properties.userData", "2021-03-01"),
+    Member("properties.timeCreated", "2021-11-01"),
+    Member("properties.instanceView.computerName", "2023-07-01"),
+    Member("etag", "2024-03-01"),
 )
 
 TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?|[{}\[\]]')
@@ -78,9 +147,9 @@ def refuse_members(
 
 
 def visible(
-    document: Mapping[str, Any], api_version: str, members: Iterable[Member] = (*MEMBERS, *SHOWN)
+    document: Mapping[str, Any], api_version: str, members: Iterable[Member] = (*MEMBERS, *LATER)
 ) -> dict[str, Any]:
-    """Return a resource without the members that the api-version does not have."""
+    """Return a model without the members that a client of the api-version could not send back."""
     shown = dict(document)
     for member in members:
         if not member.is_known(api_version):
@@ -91,10 +160,14 @@ def visible(
 def _without(value: Mapping[str, Any], keys: list[str]) -> dict[str, Any]:
     kept = dict(value)
     first, *rest = keys
+    name = first.removesuffix("[]")
+    inner = kept.get(name)
     if not rest:
-        kept.pop(first, None)
-    elif isinstance(kept.get(first), Mapping):
-        kept[first] = _without(kept[first], rest)
+        kept.pop(name, None)
+    elif isinstance(inner, Mapping):
+        kept[name] = _without(inner, rest)
+    elif isinstance(inner, list):
+        kept[name] = [_without(e, rest) if isinstance(e, Mapping) else e for e in inner]
     return kept
 
 

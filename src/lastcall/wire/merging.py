@@ -8,7 +8,7 @@ from lastcall.engine.limits import OS_IMAGE_NOTICE, TERMINATE_NOTICE_DEFAULT
 from lastcall.engine.scale_sets import Orchestration, ScaleInRule, UpgradeMode
 from lastcall.wire.durations import encode_duration
 from lastcall.wire.fields import coerced_boolean, coerced_number, spelled
-from lastcall.wire.spelling import OPAQUE
+from lastcall.wire.spelling import INSTANCES, OPAQUE
 
 
 class Priority(StrEnum):
@@ -28,10 +28,12 @@ class Eviction(StrEnum):
 
 # What only the service writes; clients send it back with what they have read.
 READ_ONLY = {
-    "": ("id", "name", "type", "etag", "systemData"),
+    "": ("id", "name", "type", "etag", "systemData", INSTANCES),
     "properties": ("provisioningState", "uniqueId", "timeCreated"),
     "properties.virtualMachineProfile": ("timeCreated",),
 }
+
+HIDDEN = "protectedSettings"
 
 # Clients write these as strings too, wherever they stand.
 BOOLEANS = frozenset(
@@ -39,6 +41,7 @@ BOOLEANS = frozenset(
         "automaticallyApprove",
         "doNotRunExtensionsOnOverprovisionedVMs",
         "enable",
+        "enabled",
         "enableAcceleratedNetworking",
         "enableAutomaticOSUpgrade",
         "enableIPForwarding",
@@ -74,9 +77,36 @@ def merge(old: Mapping[str, Any] | None, patch: Mapping[str, Any]) -> dict[str, 
         merged["tags"] = _clean(patch["tags"])
     if isinstance(merged.get("properties"), Mapping):
         merged["properties"] = _normal_properties(merged["properties"])
+        _keep_secrets(old or {}, merged)
     if isinstance(merged.get("sku"), Mapping):
         merged["sku"] = _normal_sku(merged["sku"])
     return merged
+
+
+def _keep_secrets(old: Mapping[str, Any], merged: Mapping[str, Any]) -> None:
+    """Let extensions keep settings that are never shown: clients send back what they have read."""
+    kept = {
+        name: extension["properties"][HIDDEN]
+        for name, extension in _extensions(old).items()
+        if HIDDEN in extension["properties"]
+    }
+    for name, extension in _extensions(merged).items():
+        if name in kept:
+            extension["properties"].setdefault(HIDDEN, kept[name])
+
+
+def _extensions(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the well-formed extensions of a model, by name."""
+    here: Any = model
+    for step in ("properties", "virtualMachineProfile", "extensionProfile", "extensions"):
+        here = here.get(step) if isinstance(here, Mapping) else None
+    return {
+        entry["name"].lower(): entry
+        for entry in (here if isinstance(here, list) else ())
+        if isinstance(entry, dict)
+        and isinstance(entry.get("name"), str)
+        and isinstance(entry.get("properties"), dict)
+    }
 
 
 def _merged(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ INSTANCE_TYPE = f"{SET_TYPE}/virtualMachines"
 GROUP_CHARACTERS_MAX = 90
 
 SET_NAME = re.compile(r"(?![_.])[A-Za-z0-9_.-]+(?<![.-])")
+CHILD_NAME = re.compile(r"[A-Za-z0-9_.-]{1,80}")
 GROUP_NAME = re.compile(r"[-\w.()]+(?<!\.)")
 
 # What no provider allows in a name, and the narrower rule of the network's.
@@ -61,6 +62,16 @@ def refuse_name(name: str, what: str = "scale set") -> None:
             f"The {what} name '{shown(name)}' is not allowed: it has 1 to"
             f" {NAME_CHARACTERS_MAX} letters, digits, '_', '.' or '-', does not start with '_' or"
             " '.' and does not end with '.' or '-'.",
+            target="name",
+        )
+
+
+def refuse_child_name(name: str) -> None:
+    """Refuse what cannot be the name of an extension or of a run command."""
+    if not CHILD_NAME.fullmatch(name):
+        raise InvalidParameterError(
+            f"The name '{shown(name)}' is not allowed: it has 1 to 80 letters, digits, '_', '.' or"
+            " '-'.",
             target="name",
         )
 

@@ -5,39 +5,62 @@ from typing import Any, Final
 
 from lastcall.engine.errors import InvalidRequestContentError
 
-# What users fill with names and values of their own.
-OPAQUE: Final = frozenset({"protectedSettings", "settings", "tags", "userAssignedIdentities"})
+# Under this name a document keeps what single instances have of their own (`wire.own_parts`).
+INSTANCES: Final = "$instances"
+
+# What users, or we, fill with names and values of their own.
+OPAQUE: Final = frozenset(
+    {INSTANCES, "protectedSettings", "settings", "tags", "userAssignedIdentities"}
+)
 
 # Every name that our own code looks for in a body; others are kept as they were given.
 NAMES: Final = frozenset(
     """
-    adminPassword adminUsername automaticallyApprove availabilitySet
+    action activePlacementGroupId additionalCapabilities adminPassword adminUsername
+    allInstancesDown allowExtensionOperations applicationGatewayBackendAddressPools
+    applicationProfile applicationSecurityGroups automaticallyApprove automaticOSUpgradePolicy
+    automaticRepairsPolicy auxiliaryMode auxiliarySku availabilitySet
     billingProfile
-    caching capacity capacityReservation computerName computerNamePrefix createOption customData
-    dataDisks disablePasswordAuthentication diskSizeGB doNotRunExtensionsOnOverprovisionedVMs
-    enable enableAcceleratedNetworking enableAutomaticOSUpgrade enableIPForwarding etag
-    evictionPolicy
+    caching capacity capacityReservation communityGalleryImageId computerName computerNamePrefix
+    constrainedMaximumCapacity createOption customData
+    dataDisks dataDisksToAttach dataDisksToDetach deleteOption diagnosticsProfile diffDiskSettings
+    disablePasswordAuthentication disableTcpStateTracking diskControllerType diskEncryptionSet
+    diskId diskIOPSReadWrite diskMBpsReadWrite diskSizeGB dnsServers dnsSettings
+    doNotRunExtensionsOnOverprovisionedVMs
+    enable enableAcceleratedNetworking enableAutomaticOSUpgrade enableAutomaticUpdates
+    enableAutomaticUpgrade enableCrossZoneUpgrade enabled enableFpga enableIPForwarding
+    enableVMAgentPlatformUpdates etag eventGridAndResourceGraph evictionPolicy extendedLocation
+    extensionProfile extensions extensionsTimeBudget
     forceDeletion
-    hardwareProfile hostGroup
-    id image imageReference instanceIds instanceView
+    hardwareProfile hibernationEnabled hostGroup
+    id idleTimeoutInMinutes image imageReference instanceIds instanceView ipConfigurations
     keyData
-    licenseType linuxConfiguration location lun
-    managedDisk maxBatchInstancePercent maxUnhealthyInstancePercent mode
-    name networkProfile notBeforeTimeout
-    offer orchestrationMode osDisk osImageNotificationProfile osProfile osType overprovision
-    path pauseTimeBetweenBatches plan platformFaultDomainCount platformUpdateDomainCount
-    primary priority product properties
-    protectFromScaleIn protectFromScaleSetActions protectionPolicy provisioningState publicKeys
-    publisher
-    resources roleInstances roleProfile roles rollingUpgradePolicy rules
-    scaleInPolicy scheduledEventsPolicy scheduledEventsProfile securityPostureReference
-    singlePlacementGroup sku ssh storageAccountType storageProfile systemData
+    licenseType linuxConfiguration loadBalancerBackendAddressPools location lun
+    managedDisk maxBatchInstancePercent maxSurge maxUnhealthyInstancePercent
+    maxUnhealthyUpgradedInstancePercent mode
+    name networkApiVersion networkInterfaceConfigurations networkProfile networkSecurityGroup
+    notBeforeTimeout
+    offer orchestrationMode osDisk osImageNotificationProfile osProfile osRollingUpgradeDeferral
+    osType overprovision
+    patchSettings path pauseTimeBetweenBatches placement plan platformFaultDomainCount
+    platformUpdateDomainCount primary prioritizeUnhealthyInstances priority priorityMixPolicy
+    privateIPAddressVersion product properties protectedParameters protectedSettingsFromKeyVault
+    protectFromScaleIn protectFromScaleSetActions protectionPolicy provisioningState
+    provisionVMAgent publicIPAddressConfiguration publicIPAddressVersion publicKeys publisher
+    repairAction requireGuestProvisionSignal resiliencyPolicy resources roleInstances roleProfile
+    roles rollbackFailedInstancesOnPolicyBreach rollingUpgradePolicy rules runAsPassword
+    scaleInPolicy scheduledEventsAdditionalPublishingTargets scheduledEventsApiVersion
+    scheduledEventsPolicy scheduledEventsProfile secrets securityPostureReference securityProfile
+    serviceArtifactReference serviceName sharedGalleryImageId singlePlacementGroup sku skuProfile
+    spotRestorePolicy ssh storageAccountType storageProfile subnet suppressFailures systemData
     terminateNotificationProfile tier timeCreated type
     uniqueId upgradePolicy uri userData userInitiatedReboot userInitiatedRedeploy
-    value version vhd virtualMachineProfile virtualMachineScaleSet virtualMachines vmId vmSize
+    useRollingUpgradePolicy
+    value version vhd vhdContainers virtualMachineProfile virtualMachines virtualMachineScaleSet
+    vmId vmSize
     windowsConfiguration writeAcceleratorEnabled
-    zoneBalance zones
-    """.split()  # noqa: SIM905  # A hundred pairs of quotes would hide them.
+    zonalPlatformFaultDomainAlignMode zoneBalance zones
+    """.split()  # noqa: SIM905  # So many pairs of quotes would hide them.
 ).union(OPAQUE)
 SPELLINGS: Final[dict[str, str]] = {name.lower(): name for name in NAMES}
 

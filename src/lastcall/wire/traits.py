@@ -42,6 +42,7 @@ FAULT_DOMAINS = "properties.platformFaultDomainCount"
 UPGRADE = "properties.upgradePolicy"
 ROLLING = f"{UPGRADE}.rollingUpgradePolicy"
 SCALE_IN = "properties.scaleInPolicy"
+REPAIRS = "properties.automaticRepairsPolicy"
 PROFILE = "properties.virtualMachineProfile"
 PRIORITY = f"{PROFILE}.priority"
 PREFIX = f"{PROFILE}.osProfile.computerNamePrefix"
@@ -55,6 +56,7 @@ APPROVALS = {
 # Six places of the name are the instance's own (R49); Linux allows 64 in all, Windows 15.
 PREFIX_CHARACTERS_MAX = 58
 PREFIX_CHARACTERS_MAX_WINDOWS = 9
+WINDOWS_PUBLISHERS = "microsoftwindows"
 ZONES = ("1", "2", "3")
 FAULT_DOMAINS_ALLOWED = range(1, 6)
 PERCENT_ALLOWED = range(5, 101)
@@ -102,12 +104,16 @@ def refuse_incomplete(document: Document) -> None:
         raise LocationRequiredError(target="location")
     if not LOCATION.fullmatch(location):
         refuse("location", location, "the name of a location")
-    # A Flexible set may begin as an empty group, to which machines of any size are added.
-    may_be_empty = word_at(document, MODE, Orchestration.UNIFORM) is Orchestration.FLEXIBLE
-    if may_be_empty and not object_at(document, PROFILE):
+    if is_empty_group(document):
         return
     if not text_at(document, "sku.name"):
         raise InvalidParameterError("Required parameter 'sku.name' is missing.", target="sku.name")
+
+
+def is_empty_group(document: Document) -> bool:
+    """Whether a set is a group without a model, to which machines of any size are added."""
+    is_flexible = word_at(document, MODE, Orchestration.UNIFORM) is Orchestration.FLEXIBLE
+    return is_flexible and not object_at(document, PROFILE)
 
 
 def refuse_change(old: Document, new: Document) -> None:
@@ -178,11 +184,25 @@ def _fault_domains(document: Document, orchestration: Orchestration, zones: tupl
     return 1 if zones or orchestration is Orchestration.FLEXIBLE else FAULT_DOMAINS_DEFAULT
 
 
+def repairs_are_on(document: Document) -> bool:
+    """Whether the model turns automatic repairs on, or refuse."""
+    return boolean_at(document, f"{REPAIRS}.enabled", default=False)
+
+
+def is_windows(document: Document) -> bool:
+    """Whether instances run Windows: the model says so, or names an image of Microsoft's."""
+    storage = f"{PROFILE}.storageProfile"
+    system = text_at(document, f"{storage}.osDisk.osType") or ""
+    publisher = text_at(document, f"{storage}.imageReference.publisher") or ""
+    return (
+        lookup(document, f"{PROFILE}.osProfile.windowsConfiguration") is not None
+        or system.lower() == "windows"
+        or publisher.lower().startswith(WINDOWS_PUBLISHERS)
+    )
+
+
 def _name_prefix(document: Document, set_name: str) -> str:
-    system = text_at(document, f"{PROFILE}.storageProfile.osDisk.osType") or ""
-    configured = lookup(document, f"{PROFILE}.osProfile.windowsConfiguration") is not None
-    is_windows = configured or system.lower() == "windows"
-    most = PREFIX_CHARACTERS_MAX_WINDOWS if is_windows else PREFIX_CHARACTERS_MAX
+    most = PREFIX_CHARACTERS_MAX_WINDOWS if is_windows(document) else PREFIX_CHARACTERS_MAX
     prefix = text_at(document, PREFIX)
     if not prefix:
         return set_name[:most]

@@ -8,8 +8,10 @@ from lastcall.engine.errors import InvalidParameterError, LocationRequiredError
 from lastcall.engine.model import Action, EventType, Machine, Model
 from lastcall.engine.resources import Resource
 from lastcall.engine.value import Value
-from lastcall.wire.arm import encode_instance_view, public
+from lastcall.wire.arm import public
+from lastcall.wire.catalogue import disk_of
 from lastcall.wire.fields import lookup, object_at, refuse, text_at
+from lastcall.wire.instances import encode_instance_view
 from lastcall.wire.members import Member, visible
 from lastcall.wire.merging import merge, normal_notifications
 from lastcall.wire.names import PROVIDER, place
@@ -53,6 +55,7 @@ MEMBERS: Final = (
     ),
     Member(path="properties.scheduledEventsPolicy", owner="Properties", since="2024-03-01"),
 )
+TIME_SINCE: Final = "2021-11-01"
 ETAG_SINCE: Final = "2024-03-01"
 
 # What only the service writes, beside what holds for every resource.
@@ -158,9 +161,10 @@ def encode_machine(vm: Resource, machine: Machine, version: str) -> Json:
             **_with_defaults(properties, vm.name, machine),
             "provisioningState": machine.provisioning,
             "vmId": machine.id,
-            "timeCreated": vm.created_at.isoformat(),
         },
     }
+    if version >= TIME_SINCE:
+        shown["properties"]["timeCreated"] = vm.created_at.isoformat()
     if version >= ETAG_SINCE:
         shown["etag"] = f'"{vm.number}"'
     return shown
@@ -209,11 +213,13 @@ def _with_defaults(properties: Document, name: str, machine: Machine) -> Json:
     if "storageProfile" in shown:
         storage = {"dataDisks": [], **shown["storageProfile"]}
         if "osDisk" in storage:
+            disk = {"storageAccountType": disk_of(shown["hardwareProfile"]["vmSize"])}
             storage["osDisk"] = {
                 "osType": "Windows" if _is_windows(properties) else "Linux",
                 "name": f"{name}_OsDisk_1",
                 "deleteOption": "Detach",
                 **storage["osDisk"],
+                "managedDisk": {**disk, **storage["osDisk"].get("managedDisk", {})},
             }
         shown["storageProfile"] = storage
     return shown

@@ -10,7 +10,8 @@ from lastcall.engine.resources import Resource
 from lastcall.ports import Reader
 from lastcall.web.account import Account
 from lastcall.web.arm.front_door import COMPUTE, SUBSCRIPTION, arm_route
-from lastcall.web.arm.kinds import Json, Kind, Resources, View
+from lastcall.web.arm.kinds import Kind, Resources
+from lastcall.web.arm.views import Json, Manner
 from lastcall.web.routing import Route
 from lastcall.wire.availability_sets import SET_TYPE, encode_set
 
@@ -18,7 +19,7 @@ SETS: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}{COMPUTE}/availabilitySet
 SET: Final = f"{SETS}/{{availabilitySet}}"
 
 
-def show(reader: Reader, found: Resource, _view: View) -> Json:
+def show(reader: Reader, found: Resource, _view: Manner) -> Json:
     """Return an availability set as GET shows it."""
     return encode_set(found, availability_sets.members(reader, found))
 
@@ -44,4 +45,5 @@ def routes(platform: Platform, account: Account) -> Iterator[Route]:
     yield route("PUT", SET, put, "Create or update an availability set")
     yield route("PATCH", SET, patch, "Update an availability set")
     yield route("GET", SET, sets.show, "Show an availability set")
+    yield route("GET", f"{SET}/vmSizes", sets.list_sizes, "List the sizes of its machines")
     yield route("DELETE", SET, sets.delete, "Delete an empty availability set", (200, 204))

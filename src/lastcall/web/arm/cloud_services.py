@@ -17,7 +17,8 @@ from lastcall.engine.resources import Resource
 from lastcall.ports import Reader
 from lastcall.web.account import Account
 from lastcall.web.arm.front_door import COMPUTE, SUBSCRIPTION, accepted, arm_route
-from lastcall.web.arm.kinds import Json, Kind, Resources, View, optional_body
+from lastcall.web.arm.kinds import Kind, Resources, optional_body
+from lastcall.web.arm.views import Json, Manner
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire.arm import encode_list
 from lastcall.wire.cloud_services import (
@@ -49,7 +50,7 @@ NAMED: Final = {
 }
 
 
-def show(reader: Reader, service: Resource, _view: View) -> Json:
+def show(reader: Reader, service: Resource, _view: Manner) -> Json:
     """Return a cloud service as GET shows it."""
     present = members(reader, service)
     return encode_service(service, present, provisioning(service, present))
@@ -156,13 +157,13 @@ def _shown_roles(reader: Reader, service: Resource) -> list[Json]:
     ]
 
 
-def _shown_instance(reader: Reader, service: Resource, name: str, view: View) -> Json:
+def _shown_instance(reader: Reader, service: Resource, name: str, view: Manner) -> Json:
     machine = member(reader, service, name)
     played = role_of(machine).lower()
     roles = parse_roles(service.content)
     role = next((role for role in roles if role.name.lower() == played), None)
     shown = encode_role_instance(service, machine, role)
-    if "instanceview" in view.expand:
+    if "instanceview" in view.expanded:
         shown["properties"]["instanceView"] = encode_role_instance_view(machine, view.now)
     return shown
 

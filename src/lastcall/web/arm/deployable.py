@@ -7,24 +7,22 @@ from msgspec.structs import replace
 from lastcall.app import autoscale, generic, resources, scale_sets
 from lastcall.app.kinds import Kind, Kinds, Wanted
 from lastcall.app.learning import Moment, remove
-from lastcall.app.scale_sets import SetKey
+from lastcall.app.revisions import Change, apply, checked
+from lastcall.app.set_keys import SetKey, known
 from lastcall.engine.errors import InvalidTemplateDeploymentError, ResourceNotFoundError
 from lastcall.engine.model import OperationId, Provisioning
 from lastcall.engine.operations import Operation
 from lastcall.ports import Reader, Transaction
 from lastcall.web.arm import availability_sets, cloud_services, virtual_machines
-from lastcall.web.arm.front_door import known
 from lastcall.web.arm.kinds import Kind as ResourceKind
-from lastcall.web.arm.kinds import View
-from lastcall.web.arm.revisions import Change, apply
-from lastcall.web.arm.views import show_set
+from lastcall.web.arm.views import Manner, show_set
 from lastcall.wire.autoscale_documents import created, encode_setting
-from lastcall.wire.bodies import encode_json
 from lastcall.wire.catalogue import provider
 from lastcall.wire.children import show
-from lastcall.wire.members import refuse_members
-from lastcall.wire.names import SET_TYPE, refuse_name, set_id
+from lastcall.wire.defaults import NEWEST
+from lastcall.wire.names import SET_TYPE, set_id
 from lastcall.wire.paths import Path
+from lastcall.wire.spelling import with_known_names
 
 Json = dict[str, Any]
 
@@ -66,17 +64,17 @@ def _key(path: Path) -> SetKey:
 
 
 def _write_set(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:
-    patch = _document(wanted)
-    refuse_name(wanted.path.name)
-    refuse_members(patch, wanted.api_version, encode_json(patch))
-    change = Change(key=_key(wanted.path), patch=patch, part_of=wanted.part_of)
-    return apply(tx, change, moment).operation
+    key = _key(wanted.path)
+    # What templates spell as they like has one spelling from here on.
+    patch = checked(key, with_known_names(_document(wanted)), wanted.api_version)
+    return apply(tx, Change(key=key, patch=patch, part_of=wanted.part_of), moment).operation
 
 
 def _show_set(reader: Reader, path: Path, version: str) -> Json:
     scale_set = known(reader, _key(path))
+    manner = Manner(version=version or NEWEST, now=scale_set.created_at)
     # What is written is there when the deployment is over, and nobody sees it before.
-    return show_set(reader, scale_set, version, Provisioning.SUCCEEDED)
+    return show_set(reader, scale_set, manner, Provisioning.SUCCEEDED)
 
 
 def _delete_set(
@@ -113,7 +111,7 @@ def _with_machines(kind: ResourceKind) -> Kind:
     def show(reader: Reader, path: Path, version: str) -> Json:
         found = resources.known(reader, path)
         # Nothing that a template can refer to depends on when it is asked for.
-        view = View(version=version, now=found.created_at)
+        view = Manner(version=version or NEWEST, now=found.created_at)
         shown = kind.show(reader, found, view)
         shown["properties"]["provisioningState"] = Provisioning.SUCCEEDED
         return shown

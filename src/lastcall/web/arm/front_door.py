@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote
 
+from msgspec.structs import replace
 from starlette.responses import Response
 
-from lastcall.app.resources import demand_group
-from lastcall.app.scale_sets import SetKey
-from lastcall.engine.errors import ResourceNotFoundError
+from lastcall.app.set_keys import SetKey
 from lastcall.engine.operations import Operation
-from lastcall.engine.scale_sets import ScaleSet
-from lastcall.ports import Reader
 from lastcall.web.account import Account
 from lastcall.web.errors import (
     RETRY_AFTER,
@@ -20,7 +17,6 @@ from lastcall.web.errors import (
 )
 from lastcall.web.routing import Call, Handler, Route
 from lastcall.wire.names import PROVIDER, set_id
-from lastcall.wire.paths import group_path
 from lastcall.wire.quoting import shown
 from lastcall.wire.versions import KNOWN, refuse_api_version
 
@@ -33,6 +29,8 @@ INSTANCES: Final = f"{SET}/virtualMachines"
 INSTANCE: Final = f"{INSTANCES}/{{instance}}"
 INSIGHTS: Final = "/providers/Microsoft.Insights"
 MEDIA_TYPE: Final = "application/json"
+# `forceDeletion` means something from here on; older versions ignore what they do not know.
+FORCE_SINCE: Final = "2020-12-01"
 LOCATION: Final = f"{SUBSCRIPTION}{COMPUTE}/locations/{{location}}"
 
 
@@ -54,6 +52,11 @@ def arm_route(  # noqa: PLR0913  (an operation has that many sides)
         summary=summary,
         answers=answers,
     )
+
+
+def with_body(route: Route) -> Route:
+    """Return a route that says that it reads a body."""
+    return replace(route, takes=dict)
 
 
 def _admitted(handler: Handler, account: Account, versions: Sequence[str]) -> Handler:
@@ -88,6 +91,11 @@ def api_version(call: Call) -> str:
     return version
 
 
+def force(call: Call) -> bool:
+    """Return whether a deletion is to be forced; older api-versions do not know how to ask."""
+    return api_version(call) >= FORCE_SINCE and call.flag("forceDeletion")
+
+
 def key_of(call: Call) -> SetKey:
     """Return which set a request is about, in the request's own spelling."""
     names = call.names
@@ -96,24 +104,6 @@ def key_of(call: Call) -> SetKey:
         subscription=names["subscription"],
         resource_group=names["group"],
         name=names["set"],
-    )
-
-
-def known(reader: Reader, key: SetKey) -> ScaleSet:
-    """Return a set, or refuse in ARM's words (R109)."""
-    try:
-        return reader.scale_set(key.id)
-    except ResourceNotFoundError:
-        demand_group(reader, group_path(key.subscription, key.resource_group))
-        raise missing(key) from None
-
-
-def missing(key: SetKey) -> ResourceNotFoundError:
-    """Return the refusal for a set that does not exist (R109)."""
-    return ResourceNotFoundError(
-        f"The Resource 'Microsoft.Compute/virtualMachineScaleSets/{key.name}' under resource group"
-        f" '{key.resource_group}' was not found. For more details please go to"
-        " https://aka.ms/ARMResourceNotFoundFix"
     )
 
 

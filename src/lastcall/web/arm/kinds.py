@@ -1,7 +1,6 @@
 """What the resources that have machines share at the control plane: write, show, list, delete."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -23,24 +22,16 @@ from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
 from lastcall.web.arm.conditions import conditions
 from lastcall.web.arm.front_door import accepted, api_version, tracking
+from lastcall.web.arm.sizes import show_size
+from lastcall.web.arm.views import Json, Manner
 from lastcall.web.routing import Call, json
 from lastcall.wire.arm import encode_list
 from lastcall.wire.bodies import parse_body
+from lastcall.wire.catalogue import all_sizes
 from lastcall.wire.names import place
 from lastcall.wire.paths import Path, group_path
 
-Json = dict[str, Any]
-
-
-class View(Struct, frozen=True, kw_only=True):
-    """How a client wants to see a resource: of which api-version, when, and with what besides."""
-
-    version: str
-    now: datetime
-    expand: frozenset[str] = frozenset()
-
-
-Show = Callable[[Reader, Resource, View], Json]
+Show = Callable[[Reader, Resource, Manner], Json]
 
 
 class Write(Protocol):
@@ -108,11 +99,11 @@ class Resources:
             names=(names[self._kind.name],),
         )
 
-    def view(self, call: Call) -> View:
+    def view(self, call: Call) -> Manner:
         """Return how a request wants to see resources."""
         expand = (call.query("$expand") or "").lower().replace(" ", "").split(",")
-        return View(
-            version=api_version(call), now=self._platform.clock.now(), expand=frozenset(expand)
+        return Manner(
+            version=api_version(call), now=self._platform.clock.now(), expanded=frozenset(expand)
         )
 
     async def write(self, call: Call, *, may_create: bool) -> Response:
@@ -162,7 +153,13 @@ class Resources:
             return Response(status_code=204)
         return accepted(call, operation) if self._kind.is_tracked else Response(status_code=200)
 
-    def listed(self, reader: Reader, call: Call, view: View) -> list[Json]:
+    async def list_sizes(self, call: Call) -> Response:
+        """List the sizes that machines of a resource can have: all there are."""
+        path = self.path(call)
+        await self._platform.read(lambda r: known(r, path))
+        return json(encode_list(map(show_size, all_sizes())))
+
+    def listed(self, reader: Reader, call: Call, view: Manner) -> list[Json]:
         """Return the resources that a request asks for."""
         group = call.names.get("group")
         if group is not None:

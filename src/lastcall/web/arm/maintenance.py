@@ -8,11 +8,11 @@ from starlette.responses import Response
 
 from lastcall.app.acknowledging import acknowledge
 from lastcall.app.platform import Platform
+from lastcall.engine.errors import InvalidResourceTypeError
 from lastcall.engine.model import EventId
 from lastcall.web.account import Account
 from lastcall.web.arm.front_door import COMPUTE, SUBSCRIPTION, api_version, arm_route
 from lastcall.web.arm.kinds import optional_body
-from lastcall.web.errors import InvalidResourceTypeError
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire import availability_sets, cloud_services, names, virtual_machines
 from lastcall.wire.bodies import parse_body
@@ -41,8 +41,6 @@ TYPES: Final = {
         cloud_services.SERVICE_TYPE,
     )
 }
-# Who approves, for the history.
-OWNER: Final = "owner"
 
 
 class Maintenance:
@@ -66,7 +64,7 @@ class Maintenance:
     async def _approved(self, call: Call, event_ids: Sequence[EventId]) -> Response:
         path = _path(call)
         await self._platform.transact(
-            lambda tx, moment: acknowledge(tx, path, event_ids, OWNER, moment)
+            lambda tx, moment: acknowledge(tx, path, event_ids, call.caller.name, moment)
         )
         return json(APPROVED)
 

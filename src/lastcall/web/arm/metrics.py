@@ -7,11 +7,11 @@ from starlette.responses import Response
 
 from lastcall.app import metrics
 from lastcall.app.platform import Platform
-from lastcall.app.scale_sets import SetKey
+from lastcall.app.set_keys import SetKey, known
 from lastcall.engine.resources import ResourceId
 from lastcall.ports import Reader
 from lastcall.web.account import Account
-from lastcall.web.arm.front_door import INSIGHTS, SET, arm_route, key_of, known
+from lastcall.web.arm.front_door import INSIGHTS, SET, arm_route, key_of
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire import versions
 from lastcall.wire.metrics import (

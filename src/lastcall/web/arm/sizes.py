@@ -37,7 +37,7 @@ class Sizes:
     async def list_sizes(self, call: Call) -> Response:
         """List the sizes of a region."""
         region(call.names["location"])
-        return json(encode_list(map(_size, all_sizes())))
+        return json(encode_list(map(show_size, all_sizes())))
 
     async def list_skus(self, call: Call) -> Response:
         """List the sizes with what they can do, of one region or of all."""
@@ -56,7 +56,8 @@ class Sizes:
         return json(encode_list(_usage(name, used.get(name, 0)) for name in LIMITS))
 
 
-def _size(size: Size) -> Json:
+def show_size(size: Size) -> Json:
+    """Return a size as lists show it."""
     return {
         "name": size.name,
         "numberOfCores": size.cores,

@@ -24,7 +24,8 @@ from lastcall.web.arm.front_door import (
     api_version,
     arm_route,
 )
-from lastcall.web.arm.kinds import Json, Kind, Resources, View, optional_body
+from lastcall.web.arm.kinds import Kind, Resources, optional_body
+from lastcall.web.arm.views import Json, Manner
 from lastcall.web.errors import NotBuiltError
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire.arm import encode_list
@@ -69,13 +70,13 @@ UNBUILT: Final = {
 OF_SET: Final = re.compile(r"'virtualMachineScaleSet/id' eq '[^']+'", re.IGNORECASE)
 
 
-def show(reader: Reader, vm: Resource, view: View) -> Json:
+def show(reader: Reader, vm: Resource, view: Manner) -> Json:
     """Return a virtual machine as GET shows it."""
     _, machine = machine_of(reader, vm)
     shown = encode_machine(vm, machine, view.version)
-    if "instanceview" in view.expand:
+    if "instanceview" in view.expanded:
         shown["properties"]["instanceView"] = encode_machine_view(vm, machine, view.now)
-    return shown if "userdata" in view.expand else without_user_data(shown)
+    return shown if "userdata" in view.expanded else without_user_data(shown)
 
 
 KIND: Final = Kind(
@@ -156,6 +157,7 @@ def routes(platform: Platform, account: Account) -> Iterator[Route]:
     yield route("GET", VM, vms.show, "Show a virtual machine")
     yield route("DELETE", VM, vms.delete, "Delete a virtual machine", (202, 204))
     yield route("GET", f"{VM}/instanceView", vms.show_view, "Show how it is doing")
+    yield route("GET", f"{VM}/vmSizes", vms.list_sizes, "List the sizes that it can have")
     yield route("POST", f"{VM}/simulateEviction", vms.evict, "Evict a Spot machine", (204,))
     for name, action in ACTIONS.items():
         handler = partial(vms.act, action=action)

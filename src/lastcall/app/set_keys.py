@@ -1,0 +1,37 @@
+"""Where a scale set lives, and the words for one that is not there."""
+
+from msgspec import Struct
+
+from lastcall.app.resources import demand_group
+from lastcall.engine.errors import ResourceNotFoundError
+from lastcall.engine.model import SetId
+from lastcall.engine.scale_sets import ScaleSet
+from lastcall.ports import Reader
+from lastcall.wire.paths import group_path
+
+
+class SetKey(Struct, frozen=True, kw_only=True):
+    """Where a set lives, in the spelling of its first writer."""
+
+    id: SetId
+    subscription: str
+    resource_group: str
+    name: str
+
+
+def known(reader: Reader, key: SetKey) -> ScaleSet:
+    """Return a set, or refuse in ARM's words (R109)."""
+    try:
+        return reader.scale_set(key.id)
+    except ResourceNotFoundError:
+        demand_group(reader, group_path(key.subscription, key.resource_group))
+        raise missing(key) from None
+
+
+def missing(key: SetKey) -> ResourceNotFoundError:
+    """Return the refusal for a set that does not exist (R109)."""
+    return ResourceNotFoundError(
+        f"The Resource 'Microsoft.Compute/virtualMachineScaleSets/{key.name}' under resource group"
+        f" '{key.resource_group}' was not found. For more details please go to"
+        " https://aka.ms/ARMResourceNotFoundFix"
+    )
