@@ -28,7 +28,11 @@ from lastcall.engine.operations import Operation, OperationStatus
 from lastcall.engine.scale_sets import (
     Group,
     Orchestration,
+    PastRollout,
+    Progress,
     Rollout,
+    RolloutCode,
+    RolloutKind,
     ScaleInRule,
     ScaleSet,
     Traits,
@@ -140,12 +144,23 @@ def a_full_scale_set() -> ScaleSet:
     rollout = Rollout(
         operation=OperationId("o"),
         started_at=NOON,
+        kind=RolloutKind.OS,
         batch=(MachineId("a"),),
         tried=(MachineId("a"), MachineId("b")),
         resume_at=NOON + MINUTE,
     )
+    past = PastRollout(
+        kind=RolloutKind.MODEL,
+        code=RolloutCode.FAULTED,
+        started_at=NOON,
+        ended_at=NOON + MINUTE,
+        progress=Progress(successful=1, failed=2, in_progress=3, pending=4),
+        failure="Broken.",
+    )
     return a_scale_set(
         traits=traits,
+        past_rollouts=(past,),
+        repairs_suspended=True,
         number=9,
         model_version=8,
         next_instance=12,

@@ -236,6 +236,18 @@ async def test_only_the_documents_in_use_are_kept(store):
         await store.read(lambda r: r.document(SetId("web"), 2))
 
 
+async def test_a_document_can_be_written_again_under_its_number(store):
+    await store.transact(lambda tx: tx.put_scale_set(a_scale_set(), b"first"))
+
+    def rewrite(tx) -> None:
+        tx.put_scale_set(tx.scale_set(SetId("web")), b"second")
+        assert tx.document(SetId("web"), 1) == b"second"
+
+    await store.transact(rewrite)
+
+    assert await store.read(lambda r: r.document(SetId("web"), 1)) == b"second"
+
+
 def keep(tx, numbers) -> None:
     tx.put_scale_set(tx.scale_set(SetId("web")))
     tx.keep_documents(SetId("web"), numbers)

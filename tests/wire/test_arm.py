@@ -24,7 +24,7 @@ from lastcall.wire.arm import (
     encode_skus,
 )
 from lastcall.wire.bodies import encode_json, encode_pretty, parse_body
-from lastcall.wire.defaults import completed
+from lastcall.wire.defaults import completed, refuse_malformed
 from lastcall.wire.instances import encode_instance, encode_instance_view
 from lastcall.wire.interfaces import (
     encode_interface,
@@ -98,9 +98,11 @@ def test_secrets_are_never_shown_but_tags_always():
 
 def test_what_a_client_read_can_be_written_back_and_changes_nothing():
     document = a_full_model()
-    before = completed(document, "web")
-    shown = parse_body(encode_json(encode_scale_set(a_scale_set(document), before, 2)))
-    after = completed(merge(document, shown), "web")
+    scale_set = a_scale_set(document)
+    before = completed(document, scale_set.traits)
+    shown = parse_body(encode_json(encode_scale_set(scale_set, before, 2)))
+    written = merge(document, shown)
+    after = completed(written, a_scale_set(written).traits)
     assert after == before
     assert instance_affecting(after) == instance_affecting(before)
 
@@ -268,9 +270,11 @@ def test_lists_and_errors_have_their_envelopes():
 def test_every_accepted_document_can_be_shown(document):
     document = merge(None, document)
     try:
-        scale_set, shown = a_scale_set(document), completed(document, "web")
+        scale_set = a_scale_set(document)
+        refuse_malformed(document)
     except DomainError:
         return
+    shown = completed(document, scale_set.traits)
     encode_json(encode_scale_set(scale_set, shown, 1))
     encode_json(encode_instance(scale_set, a_machine(), shown, {}))
     encode_json(encode_set_view(scale_set, [a_machine()], shown, NOW))

@@ -2,9 +2,10 @@
 
 import pytest
 
-from lastcall.wire.defaults import completed
+from lastcall.wire.defaults import completed, refuse_malformed
 from lastcall.wire.members import visible
 from lastcall.wire.merging import merge
+from lastcall.wire.traits import traits
 from tests.wire.builders import a_model, refusal_of
 
 OLD = "2019-03-01"
@@ -13,7 +14,8 @@ NEW = "2024-07-01"
 
 def shown(document, version=NEW):
     model = merge(None, document)
-    return visible(completed(model, "web", version), version)
+    refuse_malformed(model)
+    return visible(completed(model, traits(model, "web"), version), version)
 
 
 def of_profile(version=NEW, size="Standard_DS1_v2", **profile):

@@ -44,7 +44,9 @@ def part(reader: Reader, scale_set: ScaleSet, instance_id: str) -> Part:
 
 def refuse_stale(found: Part, etag: str | None) -> None:
     """Honour If-Match on an instance (R100)."""
-    if etag not in (None, "*") and etag != encode_instance_etag(found.machine, found.own):
+    if etag is None or etag == "*":
+        return
+    if etag.strip('"') != encode_instance_etag(found.machine, found.own).strip('"'):
         raise PreconditionFailedError
 
 

@@ -13,7 +13,7 @@ from lastcall.engine.errors import PreconditionFailedError, ResourceNotFoundErro
 from lastcall.engine.model import OperationId
 from lastcall.ports import Transaction
 from lastcall.wire.bodies import encode_json, parse_stored, refuse_depth
-from lastcall.wire.defaults import completed
+from lastcall.wire.defaults import completed, refuse_malformed
 from lastcall.wire.members import refuse_members
 from lastcall.wire.merging import merge
 from lastcall.wire.names import place, refuse_name, refuse_resource_group_name
@@ -77,7 +77,8 @@ def revised(old: bytes | None, change: Change) -> Revision:
     if before is None:
         refuse_incomplete(after)
     name = change.key.name
-    checked, shown = traits(after, name), completed(after, name)
+    found = traits(after, name)
+    refuse_malformed(after)
     if before is not None:
         refuse_change(before, after)
     wanted = capacity(change.patch)
@@ -85,13 +86,14 @@ def revised(old: bytes | None, change: Change) -> Revision:
         wanted = 0
     return Revision(
         document=encode_json(after),
-        traits=checked,
+        traits=found,
         location=place(after["location"]),
         # Not the merged one: instances may have been deleted since it was written (D6).
         capacity=wanted,
         changes_instances=before is not None
         # Clients send back what they have read: a default that is spelled out changes nothing.
-        and instance_affecting(completed(before, name)) != instance_affecting(shown),
+        and instance_affecting(completed(before, traits(before, name)))
+        != instance_affecting(completed(after, found)),
     )
 
 

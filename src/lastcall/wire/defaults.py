@@ -12,7 +12,7 @@ from lastcall.engine.scale_sets import Orchestration, Traits, UpgradeMode
 from lastcall.wire.fields import lookup, object_at, text_at
 from lastcall.wire.own_model import refuse_disks
 from lastcall.wire.spelling import OPAQUE
-from lastcall.wire.traits import PROFILE, is_windows, repairs_are_on, traits
+from lastcall.wire.traits import PROFILE, is_windows, repairs_are_on
 
 Json = dict[str, Any]
 
@@ -60,10 +60,11 @@ PREMIUM: Final = re.compile(r"standard_([a-z]*\d+(-\d+)?[a-z]*s[a-z]*(_|$)|[dg]s
 MAY_BE_EMPTY: Final = OPAQUE | {"scheduledEventsProfile"}
 
 
-def completed(document: Mapping[str, Any], set_name: str, version: str = NEWEST) -> Json:
-    """Return a valid model with what the service adds, and without objects that say nothing."""
-    known = traits(document, set_name)
-    _refuse_malformed(document)
+def completed(document: Mapping[str, Any], known: Traits, version: str = NEWEST) -> Json:
+    """Return a model with what the service adds, and without objects that say nothing.
+
+    It has been accepted: `refuse_malformed` was asked about it, and `known` was read out of it.
+    """
     shown = _without_empty(document)
     properties = {**_of_set(document, known, version), **shown.get("properties", {})}
     properties["upgradePolicy"] = _upgrades(properties.get("upgradePolicy"), known)
@@ -73,7 +74,7 @@ def completed(document: Mapping[str, Any], set_name: str, version: str = NEWEST)
     return {**shown, "properties": properties}
 
 
-def _refuse_malformed(document: Mapping[str, Any]) -> None:
+def refuse_malformed(document: Mapping[str, Any]) -> None:
     """Refuse a model of which a part that we show or change has another shape."""
     repairs_are_on(document)
     for path in OBJECTS:

@@ -130,7 +130,7 @@ def _part(reader: Reader, key: SetKey, call: Call) -> Part:
 def _extensions(reader: Reader, found: Part) -> list[Json]:
     scale_set, machine = found.scale_set, found.machine
     document = parse_stored(reader.document(scale_set.id, machine.model.version))
-    model = completed(document, scale_set.name)
+    model = completed(document, scale_set.traits)
     return encode_extensions(scale_set, machine, model, found.own)
 
 

@@ -74,7 +74,7 @@ class Extensions:
                 raise InstanceNotFoundError
             # A PUT is the whole extension, a PATCH a part of it.
             base = before if before is not None and not may_create else {"name": name}
-            after = {**merge(base, {"properties": body.get("properties") or {}})}
+            after = merge(base, {"properties": body.get("properties") or {}})
             after["name"] = name if before is None else before["name"]
             others = [entry for entry in found if entry is not before]
             written = apply(tx, _change(key, [*others, after]), moment)

@@ -102,7 +102,7 @@ def _encoded(reader: Reader, scale_set: ScaleSet, chosen: Members, encode: Encod
         number = machine.model.version
         if number not in models:
             document = parse_stored(reader.document(scale_set.id, number))
-            models[number] = completed(document, scale_set.name)
+            models[number] = completed(document, scale_set.traits)
         for interface in interface_configurations(models[number]):
             shown += encode(scale_set, machine, interface)
     return shown

@@ -36,7 +36,7 @@ class Manner(Struct, frozen=True, kw_only=True):
 def model_of(reader: Reader, scale_set: ScaleSet, version: str = NEWEST) -> Json:
     """Return the model of a set with what the service adds to it in an api-version."""
     document = parse_stored(reader.document(scale_set.id, scale_set.number))
-    return completed(document, scale_set.name, version)
+    return completed(document, scale_set.traits, version)
 
 
 def show_set(
@@ -71,7 +71,7 @@ def show_instances(
     @cache
     def model(number: int) -> Json:
         document = parse_stored(reader.document(scale_set.id, number))
-        return visible(completed(document, scale_set.name, manner.version), manner.version)
+        return visible(completed(document, scale_set.traits, manner.version), manner.version)
 
     latest = parse_stored(reader.document(scale_set.id, scale_set.number))
     shown = []
