@@ -212,6 +212,10 @@ class Transaction(Reader, Protocol):
         """Add to who asked for what."""
         ...
 
+    def has_logged(self) -> bool:
+        """Whether this transaction has added to who asked for what."""
+        ...
+
     def attempt(self, work: "Callable[[Transaction], T]") -> T:
         """Run a part of this transaction that may fail alone: an exception undoes the part."""
         ...

@@ -7,6 +7,7 @@ import pytest
 CREATE = ("vmss", "create", "-n", "web")
 UPDATE = ("vmss", "update", "-n", "web")
 ANNOUNCE = ("events", "announce", "--instances", "web_0", "--type")
+RULE = ("autoscale", "rule", "create", "--autoscale-name", "web")
 NOTICE_TIME = "--terminate-notification-time is 5 to 15 minutes, such as 10"
 
 
@@ -38,6 +39,32 @@ NOTICE_TIME = "--terminate-notification-time is 5 to 15 minutes, such as 10"
         (
             (*ANNOUNCE, "Freeze", "--started", "--notice", "20m"),
             "--started and --notice cannot be combined.",
+        ),
+        *(
+            (
+                (*RULE, "--condition", *condition.split(), "--scale", "out", "1"),
+                '--condition is such as "Percentage CPU > 75 avg 5m".',
+            )
+            for condition in ("CPU", "CPU > many avg 5m", "CPU > 5 often 5m", "> 5 avg 5m")
+        ),
+        (
+            (*RULE, "--condition", "CPU > 5 avg soon", "--scale", "out", "1"),
+            "'soon' is not a duration such as 10m, 90s, 1h30m or PT10M.",
+        ),
+        (
+            (*RULE, "--condition", "CPU > 5 avg 5m where x", "--scale", "out", "1"),
+            "after where comes such as: VMName == web_0 or web_1.",
+        ),
+        *(
+            (
+                (*RULE, "--condition", "CPU > 5 avg 5m", "--scale", *scale.split()),
+                "--scale is such as: out 1, in 50% or to 3.",
+            )
+            for scale in ("up 1", "out", "out much")
+        ),
+        (
+            (*RULE, "--condition", "CPU > 5 avg 5m", "--scale", "out 1", "--timegrain", "1m"),
+            "--timegrain is such as: avg 1m.",
         ),
         (
             ("clock", "advance", "-5m"),

@@ -15,6 +15,7 @@ SHORT = {
     "{services}": f"{GROUP}/cloudServices",
     "{owner}": f"{GROUP.replace('resourceGroups', 'resourcegroups')}/{{resourceType}}/{{resource}}"
     "/providers/Microsoft.Maintenance",
+    "{settings}": "{root}/resourceGroups/{group}/providers/Microsoft.Insights/autoscaleSettings",
     "{offers}": "{compute}/locations/{location}/publishers/{publisher}/artifacttypes/vmimage"
     "/offers",
     "{compute}": "{root}/providers/Microsoft.Compute",

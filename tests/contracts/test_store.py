@@ -1008,8 +1008,27 @@ async def test_activities_are_told_newest_first_within_a_span_and_a_group(store)
     assert await found(group="rg") == [2, 1]
     assert await found(since=NOON + SECOND) == [2]
     assert await found(until=NOON) == [3, 1]
+    assert await found(before=3) == [2, 1]
+    assert await found(before=3, limit=1, group="rg") == [2]
     newest = await store.read(lambda r: r.activities(ActivityFilter(limit=1, group="rg")))
     assert newest == [an_activity(at=NOON + MINUTE, code=201, seq=2)]
+
+
+async def test_a_transaction_knows_whether_it_has_logged_anything(store):
+    def work(tx):
+        before = tx.has_logged()
+        tx.attempt(lambda part: part.log(an_activity()))
+        return before, tx.has_logged()
+
+    assert await store.transact(work) == (False, True)
+    assert await store.transact(lambda tx: tx.has_logged()) is False
+
+
+async def test_what_the_platform_remembers_of_a_resource_is_kept(store):
+    resource = a_resource(state={"scaled_at": "2026-03-01T12:00:00Z"})
+    await store.transact(lambda tx: tx.put_resource(resource))
+
+    assert await store.read(lambda r: r.resource(resource.id)) == resource
 
 
 async def test_activities_are_bounded_and_their_numbers_go_on(store):

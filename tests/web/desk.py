@@ -89,8 +89,9 @@ class Desk:
             await self.platform.watch(published)
 
     def dump(self) -> str:
-        """Return everything that is recorded."""
-        return repr(vars(self.store._shelf))
+        """Return all that is recorded but who asked for what: of refusals, too, that is kept."""
+        recorded = vars(self.store._shelf).items()
+        return repr({name: kept for name, kept in recorded if "activit" not in name})
 
 
 @asynccontextmanager

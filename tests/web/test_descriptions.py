@@ -16,14 +16,18 @@ DESCRIPTIONS = (
     VENDOR,
     DATA / "arm_compute_2019-03-01_compute.json",
     DATA / "maintenance_2023-10-01-preview.json",
+    DATA / "insights_2022-10-01_autoscale.json",
 )
 # What later descriptions have, and those of cloud services, which are not beside this repository.
 UNDESCRIBED = re.compile(
-    r".*(/cloudservices.*|/scheduledevents|/virtualmachines/\{\}/(assesspatches|runcommand|reapply"
+    r".*(/cloudservices.*|/scheduledevents|/microsoft.insights/metrics|/virtualmachines/\{\}/(assesspatches|runcommand|reapply"
     r"|attachdetachdatadisks|installpatches|migratetovmscaleset|retrievebootdiagnosticsdata"
     r"|simulateeviction))"
 )
-COMPUTED = re.compile(r"microsoft.compute/(virtualmachines|availabilitysets|cloudservices)\b")
+COMPUTED = re.compile(
+    r"microsoft.compute/(virtualmachines|availabilitysets|cloudservices)\b"
+    r"|microsoft.insights/autoscalesettings\b"
+)
 OWN = ("/lastcall/", "/healthz", "/readyz")
 NAME = re.compile(r"\{[^}]*\}")
 
@@ -65,7 +69,7 @@ async def test_what_is_answered_is_what_is_described(web):
         assert shown
 
 
-@pytest.mark.skipif(not VENDOR.exists(), reason="the vendor's OpenAPI file is not here")
+@pytest.mark.skipif(not DATA.exists(), reason="the vendor's OpenAPI file is not here")
 async def test_our_control_plane_is_part_of_the_vendors(desk):
     paths = {
         normal(path): item

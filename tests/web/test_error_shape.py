@@ -12,6 +12,7 @@ from lastcall.engine.limits import ARM_BODY_BYTES_MAX
 from lastcall.web.arm.not_implemented import NOT_IMPLEMENTED
 from tests.web.desk import ROOT, SUBSCRIPTION, VERSION, WEB, a_desk, with_notice
 from tests.web.machines import AVAILABILITY, SERVICE, VM, a_service, a_vm
+from tests.web.settings import a_setting
 from tests.wire.builders import NAMES
 
 GOOD = {
@@ -22,6 +23,7 @@ GOOD = {
     "location": "westus",
     "operation": "00000000-0000-0000-0000-00000000000f",
     "event": "00000000-0000-0000-0000-00000000000F",
+    "setting": "auto",
     "namespace": "Microsoft.Compute",
     "feature": "Something",
     "publisher": "Canonical",
@@ -277,6 +279,25 @@ KEYS = (
             "short",
             "kind",
             "names",
+            "profiles",
+            "rules",
+            "capacity",
+            "minimum",
+            "maximum",
+            "default",
+            "metricTrigger",
+            "scaleAction",
+            "fixedDate",
+            "recurrence",
+            "schedule",
+            "enabled",
+            "targetResourceUri",
+            "notifications",
+            "resource",
+            "name",
+            "value",
+            "at",
+            "instance",
             "availabilitySet",
             "computerName",
             "hardwareProfile",
@@ -297,7 +318,9 @@ DOCUMENTS = st.recursive(
     max_leaves=25,
 )
 JSON_BODIES = DOCUMENTS.map(lambda value: json.dumps(value).encode())
-SOUND = st.sampled_from([with_notice(), a_vm(), a_service(FrontEnd=2), {"location": "westus"}])
+SOUND = st.sampled_from(
+    [with_notice(), a_vm(), a_service(FrontEnd=2), a_setting(), {"location": "westus"}]
+)
 CHANGES = st.dictionaries(KEYS, DOCUMENTS, max_size=5)
 MODELS = st.builds(lambda sound, changes: json.dumps(sound | changes).encode(), SOUND, CHANGES)
 MODELS |= st.builds(
@@ -307,8 +330,10 @@ MODELS |= st.builds(
     SOUND,
     CHANGES,
 )
-BODIES = st.none() | st.binary(max_size=50) | JSON_BODIES | MODELS
+FILTER = "eventTimestamp ge '2026-03-05T06:00:00Z' and status eq 'Failed'"
 SEGMENTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
+
+BODIES = st.none() | st.binary(max_size=50) | JSON_BODIES | MODELS
 
 
 @st.composite
@@ -339,12 +364,20 @@ def requests(draw):
                         "hibernate",
                         "forceDeletion",
                         "monitor",
+                        "$filter",
+                        "$select",
+                        "$skipToken",
+                        "timespan",
+                        "metricnames",
+                        "before",
+                        "resource",
                     ]
                 )
                 | SEGMENTS,
                 st.sampled_from(
                     ["true", "1", "instanceView", "name desc", "name eq 'web'", "name eq 'web_0'"]
                 )
+                | st.just(FILTER)
                 | SEGMENTS,
                 max_size=2,
             )

@@ -24,7 +24,13 @@ pytestmark = needs_data
 
 EXAMPLES = sorted((DATA / "examples_2024-07-01").glob("*.json"))
 # Beside the descriptions: from others of the vendor's, and the operations that clients follow.
-ELSEWHERE = ("/operations/", "/runcommand", "/networkinterfaces", "/publicipaddresses")
+ELSEWHERE = (
+    "/operations/",
+    "/runcommand",
+    "/networkinterfaces",
+    "/publicipaddresses",
+    "/microsoft.insights/",
+)
 SUBNET = (
     f"/subscriptions/{SUBSCRIPTION}/resourceGroups/Group/providers/Microsoft.Network"
     "/virtualNetworks/net/subnets/one"

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from lastcall.app import resources
 from lastcall.app.kinds import Kinds, Wanted
 from lastcall.app.learning import Moment, remove, settle
+from lastcall.app.metrics import SERIES_TYPE
 from lastcall.engine.effects import Failure
 from lastcall.engine.errors import ConflictError, DomainError, ResourceNotFoundError
 from lastcall.engine.model import OperationId
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 COMPLETE: Final = "Complete"
-KEPT: Final = frozenset({GROUP_TYPE.lower(), DEPLOYMENT_TYPE.lower()})
+KEPT: Final = frozenset({GROUP_TYPE.lower(), DEPLOYMENT_TYPE.lower(), SERIES_TYPE})
 
 
 class Asked(Value, frozen=True, kw_only=True):

@@ -58,6 +58,7 @@ __all__ = [
 # Types, and whole namespaces, that have routes and rules of their own: never kept generically, nor
 # what is below them. Whoever builds another one adds it here.
 OWNED: Final = (
+    "lastcall",
     "microsoft.compute/availabilitysets",
     "microsoft.compute/cloudservices",
     "microsoft.compute/locations",

@@ -5,24 +5,29 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from lastcall.app import activities
 from lastcall.engine.effects import Failure, Step
 from lastcall.engine.errors import ResourceNotFoundError
 from lastcall.engine.facts import Fact
 from lastcall.engine.model import OperationId, Provisioning, Scope, ScopeId
 from lastcall.engine.operations import Operation, OperationStatus, settled
 from lastcall.engine.policy import Policy
-from lastcall.engine.resources import ResourceId
+from lastcall.engine.resources import Asked, ResourceId
 from lastcall.engine.step import step
 from lastcall.engine.value import Value
 from lastcall.ports import Ids, Transaction
 
 
 class Moment(Value, frozen=True):
-    """The circumstances of a decision: when, under which policy, and where new ids come from."""
+    """The circumstances of a decision: when, under which policy, and where new ids come from.
+
+    `asked` is the request that it belongs to, None for what the platform does by itself.
+    """
 
     now: datetime
     policy: Policy
     ids: Ids
+    asked: Asked | None = None
 
 
 def learn(tx: Transaction, scope_id: ScopeId, fact: Fact, moment: Moment) -> Step:
@@ -67,6 +72,7 @@ def settle(
     tx.put_operation(after)
     if after.is_over and not before.is_over:
         _conclude(tx, after)
+        activities.end(tx, after, moment.now)
         if after.part_of is not None:
             settle(tx, after.part_of, 1, after.failure, moment)
 

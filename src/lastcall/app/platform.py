@@ -8,7 +8,7 @@ from typing import Final, Protocol, TypeVar, runtime_checkable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lastcall.app import events
+from lastcall.app import activities, events
 from lastcall.app.directory import Directory, Published
 from lastcall.app.learning import Moment
 from lastcall.app.reconcile import Reconciler
@@ -111,8 +111,21 @@ class Platform:
         return Moment(self.clock.now(), self.policy, self._ids)
 
     def transact(self, work: Callable[[Transaction, Moment], T]) -> Awaitable[T]:
-        """Run one use case: it is durable when the result is there."""
-        return self._store.transact(lambda tx: work(tx, self.moment()))
+        """Run one use case: it is durable when the result is there, and so is who asked for it."""
+        request = activities.UNDER_WAY.get()
+        if request is None or request.is_logged:
+            return self._store.transact(lambda tx: work(tx, self.moment()))
+        return self._store.transact(lambda tx: self._logged(tx, work, request))
+
+    def _logged(
+        self, tx: Transaction, work: Callable[[Transaction, Moment], T], request: activities.Request
+    ) -> T:
+        moment = replace(self.moment(), asked=request.asked)
+        result = work(tx, moment)
+        if not tx.has_logged():
+            activities.done(tx, request.asked, moment.ids.operation_id(), moment.now)
+        request.is_logged = True
+        return result
 
     async def read(self, work: Callable[[Reader], T]) -> T:
         """Look at what is recorded."""

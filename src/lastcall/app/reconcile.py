@@ -7,12 +7,13 @@ restart, there is one path and it is always the one in use.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lastcall.app import autoscale, metrics
 from lastcall.app.learning import Moment, learn, settle
 from lastcall.app.scale_sets import members, upgrade_batch
 from lastcall.engine.effects import Failure
@@ -27,11 +28,13 @@ from lastcall.engine.facts import (
 from lastcall.engine.limits import (
     EFFECTS_PER_PASS_MAX,
     LEASE,
+    RESOURCES_PER_PASS_MAX,
     RETRY_DELAY_FIRST,
     RETRY_DELAY_MAX,
     SCOPES_PER_PASS_MAX,
 )
 from lastcall.engine.model import Action, Machine, ScopeId
+from lastcall.engine.resources import Resource, ResourceId
 from lastcall.engine.scale_sets import RolloutCode, ScaleSet
 from lastcall.engine.upgrade import ended, next_batch
 from lastcall.ports import (
@@ -55,6 +58,12 @@ ATTEMPT_S: Final = 5.0
 TOLD_EVERY: Final = 10
 
 Claimed = tuple[Effect, Machine]
+# Looks at a resource that is due, and returns when to look again.
+Attendant = Callable[[Transaction, Resource, Moment], datetime | None]
+ATTENDANTS: Final[dict[str, Attendant]] = {
+    autoscale.KIND: autoscale.attend,
+    metrics.SERIES_TYPE: metrics.forget_when_stale,
+}
 
 
 class Trouble(Struct, frozen=True):
@@ -131,6 +140,7 @@ def look(
     """Let time pass for what is due, and take the effects that are to be performed."""
     moved = pass_time(tx, moment, was_read)
     moved |= roll_out(tx, moment)
+    moved |= attend(tx, moment)
     return moved, claim(tx, moment)
 
 
@@ -153,6 +163,29 @@ def roll_out(tx: Transaction, moment: Moment) -> bool:
     for set_id in due:
         _roll_on(tx, tx.scale_set(set_id), moment)
     return bool(due)
+
+
+def attend(tx: Transaction, moment: Moment) -> bool:
+    """Look at the resources that are due, each as its type wants it."""
+    due = tx.due_resources(moment.now, RESOURCES_PER_PASS_MAX)
+    for resource_id in due:
+        again = _attend_one(tx, tx.resource(resource_id), moment)
+        assert again is None or again > moment.now, "or it would never end"
+        left = _find(tx, resource_id)
+        if left is not None:
+            tx.put_resource(replace(left, due_at=again))
+    return bool(due)
+
+
+def _attend_one(tx: Transaction, resource: Resource, moment: Moment) -> datetime | None:
+    attendant = ATTENDANTS.get(resource.kind)
+    if attendant is None:
+        return None
+    try:
+        return tx.attempt(lambda part: attendant(part, resource, moment))
+    except Exception:  # A bug about one resource must not keep everything else from being done.
+        logger.exception("A resource was not attended to", extra={"action": "attend_failed"})
+        return moment.now + RETRY_DELAY_MAX
 
 
 def _roll_on(tx: Transaction, scale_set: ScaleSet, moment: Moment) -> None:
@@ -232,6 +265,13 @@ def _try_again(tx: Transaction, effect: Effect, reason: str, moment: Moment) -> 
         learn(tx, effect.scope_id, delayed, moment)
     again = replace(effect, attempts=effect.attempts + 1)
     tx.defer_effect(again, moment.now + retry_delay(effect.attempts))
+
+
+def _find(tx: Transaction, resource_id: ResourceId) -> Resource | None:
+    try:
+        return tx.resource(resource_id)
+    except ResourceNotFoundError:
+        return None
 
 
 def _set_of(tx: Transaction, machine: Machine) -> ScaleSet | None:

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lastcall.app import activities
 from lastcall.app.learning import Moment, settle
 from lastcall.engine.errors import (
     PreconditionFailedError,
@@ -142,8 +143,7 @@ def begin(
         removes_resource=removes,
         part_of=part_of,
     )
-    tx.put_operation(operation)
-    return operation
+    return activities.begin(tx, operation, moment.asked)
 
 
 def expect(tx: Transaction, operation: Operation, parts: int, moment: Moment) -> Operation:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lastcall.app import activities
 from lastcall.app.learning import Moment, learn, settle
 from lastcall.app.machines import Members, Wish, admit, announce_eviction, open_scope, request
 from lastcall.app.resources import expect
@@ -394,5 +395,4 @@ def begin(
         removes_set=removes_set,
         part_of=part_of,
     )
-    tx.put_operation(operation)
-    return operation
+    return activities.begin(tx, operation, moment.asked)

@@ -10,7 +10,18 @@ from lastcall.cli.failures import WrongUsageError
 
 # az takes the values of these after one mention of the flag: --instance-ids 1 2 3.
 LISTS: Final = frozenset(
-    {"--instance-ids", "--instances", "--tags", "--zones", "--scale-in-policy", "-z"}
+    {
+        "--condition",
+        "--index",
+        "--instance-ids",
+        "--instances",
+        "--scale",
+        "--scale-in-policy",
+        "--tags",
+        "--timegrain",
+        "--zones",
+        "-z",
+    }
 )
 # az takes these with true, with false, or bare for true.
 SWITCHES: Final = frozenset(

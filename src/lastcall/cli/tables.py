@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from lastcall.cli.output import Table, facts, text
+from lastcall.cli.rules import sentence
 
 Json = dict[str, Any]
 
@@ -12,6 +13,9 @@ SCALE_SET_HEAD: Final = ("NAME", "GROUP", "LOCATION", "INSTANCES", "NOTICE", "ST
 MEMBER_HEAD: Final = ("ID", "NAME", "STATE", "POWER", "LATEST MODEL", "ZONE", "PROTECTED FROM")
 EVENT_HEAD: Final = ("EVENT", "TYPE", "STATUS", "INSTANCES", "NOT BEFORE (UTC)", "SOURCE")
 LINE_HEAD: Final = ("AT (UTC)", "WHAT", "EVENT", "INSTANCE", "TEXT")
+AUTOSCALE_HEAD: Final = ("NAME", "GROUP", "TARGET", "ENABLED", "MIN", "MAX", "DEFAULT", "RULES")
+METRIC_HEAD: Final = ("RESOURCE", "METRIC", "AT (UTC)", "INSTANCE", "AVERAGE", "SAMPLES")
+ACTIVITY_HEAD: Final = ("AT (UTC)", "CALLER", "OPERATION", "ON", "STATUS", "WHY")
 INSTANCE_HEAD: Final = ("NAME", "STATE", "POWER", "METADATA")
 PROTECTIONS: Final = {
     "protectFromScaleIn": "scale-in",
@@ -143,6 +147,61 @@ def line_row(found: Json) -> tuple[str, ...]:
 def instance_row(found: Json) -> tuple[str, ...]:
     """Return an instance of the platform on one line."""
     return (found["name"], found["state"], found["power"], text(found["metadata"]))
+
+
+def autoscale_row(found: Json) -> tuple[str, ...]:
+    """Return an autoscale setting on one line, with the bounds of its first profile."""
+    properties = found["properties"]
+    capacity = properties["profiles"][0]["capacity"]
+    rules = sum(len(profile["rules"]) for profile in properties["profiles"])
+    return (
+        found["name"],
+        _group(found["id"]),
+        properties.get("targetResourceUri", "").rpartition("/")[2],
+        text(properties["enabled"]),
+        capacity["minimum"],
+        capacity["maximum"],
+        capacity["default"],
+        str(rules),
+    )
+
+
+def autoscale_setting(found: Json) -> Table:
+    """Return an autoscale setting with its profiles and rules."""
+    names = (name.lower() for name in AUTOSCALE_HEAD[:4])
+    pairs: list[tuple[str, object]] = list(zip(names, autoscale_row(found)[:4], strict=True))
+    for profile in found["properties"]["profiles"]:
+        capacity = profile["capacity"]
+        bounds = f"{capacity['minimum']} to {capacity['maximum']} instances"
+        usual = f"{capacity['default']} when nothing is measured"
+        pairs.append((f"profile {profile['name']}", f"{bounds}, {usual}"))
+        pairs += [("rule", sentence(rule)) for rule in profile["rules"]]
+    return facts(pairs)
+
+
+def metric_row(found: Json) -> tuple[str, ...]:
+    """Return the newest of a metric on one line."""
+    newest = found["points"][-1]
+    return (
+        found["resource"].rpartition("/")[2],
+        found["name"],
+        moment(newest["at"]),
+        newest["instance"],
+        f"{newest['average']:g}",
+        str(sum(point["count"] for point in found["points"])),
+    )
+
+
+def activity_row(found: Json) -> tuple[str, ...]:
+    """Return who asked for what on one line."""
+    return (
+        moment(found["at"]),
+        found["caller"],
+        found["operation"],
+        found["path"].rpartition("/")[2],
+        found["status"],
+        found["reason"],
+    )
 
 
 def _group(resource_id: str) -> str:

@@ -107,3 +107,28 @@ TOKEN_FORM_BYTES_MAX = 65_536
 TOKEN_FORM_FIELDS_MAX = 64
 TOKEN_RESOURCE_CHARACTERS_MAX = 2_048
 PRINCIPALS_MAX = 1_000
+
+RESOURCES_PER_PASS_MAX = 64
+
+# R114: autoscale, as its documents say.
+AUTOSCALE_PROFILES_MAX = 20
+AUTOSCALE_RULES_MAX = 10
+AUTOSCALE_NAME_CHARACTERS_MAX = 260
+AUTOSCALE_PERIOD = timedelta(minutes=1)
+GRAIN_MIN = timedelta(minutes=1)
+GRAIN_MAX = timedelta(hours=12)
+WINDOW_MIN = timedelta(minutes=5)
+WINDOW_MAX = timedelta(hours=12)
+COOLDOWN_MIN = timedelta(minutes=1)
+COOLDOWN_MAX = timedelta(weeks=1)
+LOOK_AHEAD_MIN = timedelta(minutes=1)
+LOOK_AHEAD_MAX = timedelta(minutes=60)
+
+# No rule looks back farther than its window.
+METRIC_KEPT = WINDOW_MAX
+METRIC_POINTS_MAX = 1_000
+METRICS_MAX = 200
+METRIC_NAME_CHARACTERS_MAX = 128
+METRIC_VALUE_MAX = 1e15
+# How far the clock of whoever reports may be ahead of ours.
+METRIC_AHEAD_MAX = timedelta(minutes=1)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from lastcall.engine.effects import Failure
 from lastcall.engine.model import OperationId, SetId
-from lastcall.engine.resources import ResourceId
+from lastcall.engine.resources import Asked, ResourceId
 from lastcall.engine.value import Value
 
 
@@ -24,7 +24,8 @@ class Operation(Value, frozen=True, kw_only=True, omit_defaults=True):
 
     `removes_set` is the deletion of a whole set: the set goes with its last machine. In the same
     way `removes_resource` is the deletion of a resource, of a group with everything in it. An
-    operation that is `part_of` another one counts there like a machine.
+    operation that is `part_of` another one counts there like a machine. `asked` is what its end is
+    logged as.
     """
 
     id: OperationId
@@ -40,6 +41,7 @@ class Operation(Value, frozen=True, kw_only=True, omit_defaults=True):
     resource_id: ResourceId | None = None
     removes_resource: bool = False
     part_of: OperationId | None = None
+    asked: Asked | None = None
 
     @property
     def is_over(self) -> bool:

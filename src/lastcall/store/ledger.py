@@ -229,6 +229,10 @@ class Ledger:
         """Add to who asked for what."""
         self.changes.activities.append(activity)
 
+    def has_logged(self) -> bool:
+        """Whether this transaction has added to it."""
+        return bool(self.changes.activities)
+
     def attempt(self, work: Callable[[Transaction], T]) -> T:
         """Run a part that may fail alone."""
         inner = Ledger(self._shelf, self._layers)

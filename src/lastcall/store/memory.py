@@ -95,6 +95,7 @@ class MemoryShelf:
             if (wanted.since is None or found.at >= wanted.since)
             and (wanted.until is None or found.at <= wanted.until)
             and wanted.group in (None, found.group)
+            and (wanted.before is None or found.seq < wanted.before)
         )
         return list(islice(matching, wanted.limit))
 

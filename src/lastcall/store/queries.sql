@@ -177,6 +177,7 @@ INSERT INTO activities (at, group_name, body) VALUES (?, ?, ?);
 -- name: find_activities
 SELECT seq, body FROM activities
 WHERE (?2 IS NULL OR at >= ?2) AND (?3 IS NULL OR at <= ?3) AND (?4 IS NULL OR group_name = ?4)
+    AND (?5 IS NULL OR seq < ?5)
 ORDER BY seq DESC LIMIT ?1;
 
 -- name: prune_activities

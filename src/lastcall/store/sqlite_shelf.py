@@ -120,7 +120,7 @@ class SqliteShelf:
     def find_activities(self, wanted: ActivityFilter) -> Sequence[Activity]:
         """Return who asked for what, newest first."""
         span = (rows.optional_micros(wanted.since), rows.optional_micros(wanted.until))
-        found = self._all("find_activities", wanted.limit, *span, wanted.group)
+        found = self._all("find_activities", wanted.limit, *span, wanted.group, wanted.before)
         return [replace(rows.decode_activity(body), seq=seq) for seq, body in found]
 
     def find_ended(self, scope_id: ScopeId, event_ids: Sequence[EventId]) -> frozenset[EventId]:

@@ -10,8 +10,11 @@ from lastcall.app.platform import Platform
 from lastcall.engine.model import Machine
 from lastcall.web import admin, identity
 from lastcall.web.account import Account
+from lastcall.web.activity import logged
 from lastcall.web.admin.stream import Streams
 from lastcall.web.arm import (
+    activity_log,
+    autoscale,
     availability_sets,
     children,
     cloud_services,
@@ -24,6 +27,7 @@ from lastcall.web.arm import (
     interfaces,
     inventory,
     maintenance,
+    metrics,
     not_implemented,
     operations,
     providers,
@@ -62,7 +66,7 @@ def build_app(
     for otherwise.
     """
     streams = Streams(platform)
-    routes = route_table(platform, account, streams, metadata_url, sign_in)
+    routes = logged(platform, route_table(platform, account, streams, metadata_url, sign_in))
     if is_control:
         guard = Middleware(Guard, hosts=ANY_HOST)
         table = Table(routes, admission(sign_in.authority))
@@ -97,6 +101,9 @@ def route_table(
         cloud_services,
         maintenance,
         operations,
+        autoscale,
+        activity_log,
+        metrics,
         groups,
         inventory,
         providers,

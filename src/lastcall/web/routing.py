@@ -170,7 +170,8 @@ class Route(Struct, frozen=True, kw_only=True):
 
     `answers` are the statuses of success; `takes` and `gives` the types of the two bodies. A last
     name with a star stands for all segments that follow; such a route is tried only where no other
-    fits, and only on the names that are its `own`.
+    fits, and only on the names that are its `own`. What changes something is logged, unless
+    `is_logged` says otherwise.
     """
 
     method: str
@@ -185,6 +186,7 @@ class Route(Struct, frozen=True, kw_only=True):
     own: Callable[[Mapping[str, str]], bool] = lambda _names: True
     # Whether those who have no token may use it, wherever others need one.
     is_open: bool = False
+    is_logged: bool = True
 
 
 class Table:

@@ -131,16 +131,19 @@ def duration_at(
 ) -> timedelta | None:
     """Return the duration at a path, None where there is none, or refuse."""
     value = lookup(document, path)
-    if value is None:
-        return None
+    return None if value is None else duration(value, path, shortest, longest)
+
+
+def duration(value: Any, path: str, shortest: timedelta, longest: timedelta) -> timedelta:
+    """Return a value as a duration, or refuse."""
     bounds = dict.fromkeys((encode_duration(shortest), encode_duration(longest)))
     wanted = f"an ISO 8601 duration {'from ' if len(bounds) > 1 else 'of '}{' to '.join(bounds)}"
     if not isinstance(value, str):
         refuse(path, value, wanted)
     try:
-        duration = parse_duration(value)
+        length = parse_duration(value)
     except InvalidParameterError:
         refuse(path, value, wanted)
-    if not shortest <= duration <= longest:
+    if not shortest <= length <= longest:
         refuse(path, value, wanted)
-    return duration
+    return length

@@ -65,22 +65,24 @@ NAMES: Final = frozenset(
 SPELLINGS: Final[dict[str, str]] = {name.lower(): name for name in NAMES}
 
 
-def with_known_names(value: Any) -> Any:
+def with_known_names(
+    value: Any, spellings: Mapping[str, str] = SPELLINGS, opaque: frozenset[str] = OPAQUE
+) -> Any:
     """Return a copy in which the names that we know are spelled as documented.
 
     Two spellings of one name in the same object are refused: nobody could say which one counts.
     """
     if isinstance(value, list):
-        return [with_known_names(item) for item in value]
+        return [with_known_names(item, spellings, opaque) for item in value]
     if not isinstance(value, Mapping):
         return value
     result: dict[str, Any] = {}
     for given, item in value.items():
-        name: str = SPELLINGS.get(given.lower()) or given
+        name = spellings.get(given.lower()) or given
         if name in result:
             raise InvalidRequestContentError(
                 "The request content was invalid and could not be deserialized:"
                 f" 'the member {name} is given in two spellings'."
             )
-        result[name] = item if name in OPAQUE else with_known_names(item)
+        result[name] = item if name in opaque else with_known_names(item, spellings, opaque)
     return result

@@ -70,6 +70,17 @@ RESOURCES = (
 )
 DATE_CHARACTERS = len("2014-04-01")
 
+# The monitoring provider's: autoscale, the activity log, metrics.
+INSIGHTS = (
+    "2014-04-01",
+    "2015-04-01",
+    "2018-01-01",
+    "2019-07-01",
+    "2021-05-01",
+    "2022-10-01",
+    "2024-02-01",
+)
+
 
 def refuse_api_version(
     value: str | None, oldest: str | None = None, known: Sequence[str] = KNOWN

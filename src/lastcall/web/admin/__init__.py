@@ -1,11 +1,21 @@
-"""Our own API, under /lastcall/v1/: clock, events, fleet, history, stream."""
+"""Our own API, under /lastcall/v1/: clock, events, fleet, history, stream, activities, metrics."""
 
 from collections.abc import Callable, Iterator
 
 from lastcall.app.authority import Authority
 from lastcall.app.platform import Platform
 from lastcall.engine.model import Machine
-from lastcall.web.admin import clock, events, fleet, health, history, openapi, principals
+from lastcall.web.admin import (
+    activities,
+    clock,
+    events,
+    fleet,
+    health,
+    history,
+    metrics,
+    openapi,
+    principals,
+)
 from lastcall.web.admin.stream import Streams
 from lastcall.web.routing import Route
 
@@ -22,6 +32,8 @@ def routes(
         *events.routes(platform),
         *fleet.routes(platform, metadata_url),
         *history.routes(platform, streams),
+        *activities.routes(platform),
+        *metrics.routes(platform),
         *principals.routes(authority),
         *health.routes(platform),
     ]

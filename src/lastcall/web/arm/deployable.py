@@ -2,9 +2,11 @@
 
 from typing import Any, Final
 
-from lastcall.app import generic, resources, scale_sets
+from msgspec.structs import replace
+
+from lastcall.app import autoscale, generic, resources, scale_sets
 from lastcall.app.kinds import Kind, Kinds, Wanted
-from lastcall.app.learning import Moment
+from lastcall.app.learning import Moment, remove
 from lastcall.app.revisions import Change, apply, checked
 from lastcall.app.set_keys import SetKey, known
 from lastcall.engine.errors import InvalidTemplateDeploymentError, ResourceNotFoundError
@@ -14,6 +16,7 @@ from lastcall.ports import Reader, Transaction
 from lastcall.web.arm import availability_sets, cloud_services, virtual_machines
 from lastcall.web.arm.kinds import Kind as ResourceKind
 from lastcall.web.arm.views import Manner, show_set
+from lastcall.wire.autoscale_documents import created, encode_setting
 from lastcall.wire.catalogue import provider
 from lastcall.wire.children import show
 from lastcall.wire.defaults import NEWEST
@@ -31,9 +34,12 @@ OTHERS: Final = (virtual_machines.KIND, availability_sets.KIND, cloud_services.K
 
 def kinds() -> Kinds:
     """Return every type."""
-    sets = Kind(write=_write_set, show=_show_set, delete=_delete_set)
     return Kinds(
-        known={SET_TYPE.lower(): sets, **{one.type.lower(): _with_machines(one) for one in OTHERS}},
+        known={
+            SET_TYPE.lower(): Kind(write=_write_set, show=_show_set, delete=_delete_set),
+            autoscale.KIND: Kind(write=_write_setting, show=_show_setting, delete=_delete_setting),
+            **{one.type.lower(): _with_machines(one) for one in OTHERS},
+        },
         other=Kind(write=_write_generic, show=_show_generic, delete=_delete_generic),
         api_versions=_api_versions,
     )
@@ -75,6 +81,23 @@ def _delete_set(
     tx: Transaction, path: Path, moment: Moment, part_of: OperationId
 ) -> Operation | None:
     return scale_sets.delete(tx, known(tx, _key(path)).id, moment, part_of=part_of)
+
+
+def _write_setting(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:
+    document = created(_document(wanted), wanted.path.name)
+    autoscale.write(tx, wanted.path, document, moment)
+    return None
+
+
+def _show_setting(reader: Reader, path: Path, _version: str) -> Json:
+    return encode_setting(resources.known(reader, path))
+
+
+def _delete_setting(
+    tx: Transaction, path: Path, _moment: Moment, _part_of: OperationId
+) -> Operation | None:
+    remove(tx, path.id)
+    return None
 
 
 def _with_machines(kind: ResourceKind) -> Kind:
@@ -120,5 +143,5 @@ def _show_generic(reader: Reader, path: Path, _version: str) -> Json:
 def _delete_generic(
     tx: Transaction, path: Path, moment: Moment, _part_of: OperationId
 ) -> Operation | None:
-    generic.delete(tx, path, moment)
+    generic.delete(tx, path, replace(moment, asked=None))  # It is the deployment that is asked for.
     return None

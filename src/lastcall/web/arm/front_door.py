@@ -27,6 +27,7 @@ SETS: Final = f"{GROUP}{COMPUTE}/virtualMachineScaleSets"
 SET: Final = f"{SETS}/{{set}}"
 INSTANCES: Final = f"{SET}/virtualMachines"
 INSTANCE: Final = f"{INSTANCES}/{{instance}}"
+INSIGHTS: Final = "/providers/Microsoft.Insights"
 MEDIA_TYPE: Final = "application/json"
 # `forceDeletion` means something from here on; older versions ignore what they do not know.
 FORCE_SINCE: Final = "2020-12-01"
