@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 UP_FLAGS ?=
+PYTEST := $(BIN)/python -m pytest -q
+# What needs no server, nor many tries.
+UNITS := $(addprefix tests/,app contracts engine store trust wire)
+QUICK := not property and not acceptance and not simulation and not clients
 # The real clients: large, installed once, each into an environment of its own.
 export LASTCALL_CLIENTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/lastcall-clients
 
@@ -10,7 +14,7 @@ export LASTCALL_CLIENTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/lastcall-clien
 .PHONY: help up test test-clients clients check bench fmt crash sim clean
 
 help:  ## show this
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 $(VENV)/.ready: pyproject.toml
 	@echo "setting up $(VENV) (once) ..."
@@ -21,19 +25,21 @@ $(VENV)/.ready: pyproject.toml
 up: $(VENV)/.ready  ## run the platform (UP_FLAGS="--clock virtual" for more)
 	@$(BIN)/lastcall up $(UP_FLAGS)
 
-test: check  ## everything: checks, unit tests, coverage of the engine, real processes
+test: check  ## everything: checks, unit tests, coverage of the engine, real processes, real clients
 	@echo "== unit tests"
-	@$(BIN)/python -m pytest -q -n auto -m "not acceptance and not simulation and not clients"
+	@$(PYTEST) -n auto -m "$(QUICK)" $(UNITS)
 	@echo "== the engine, every branch"
 	@$(BIN)/python -m coverage run --source=lastcall.engine -m pytest -q tests/engine
 	@$(BIN)/python -m coverage report --fail-under=100 --show-missing --skip-covered
-	@echo "== real servers, real processes, seeded simulation"
-	@$(BIN)/python -m pytest -q -n auto -m "acceptance or simulation"
+	@echo "== the edges: control plane, metadata, command line"
+	@$(PYTEST) -n auto -m "$(QUICK)" $(addprefix --ignore=,$(UNITS))
+	@echo "== whatever is tried, real servers, real processes, seeded simulation"
+	@$(PYTEST) -n auto -m "property or acceptance or simulation"
 	@$(MAKE) --no-print-directory test-clients
 
 test-clients: clients  ## the real az and the Azure SDKs, through the documents' commands
 	@echo "== real clients"
-	@$(BIN)/python -m pytest -q -m clients
+	@$(PYTEST) -m clients
 
 # A client that cannot be installed is skipped by its tests, with a sentence.
 clients: $(VENV)/.ready  ## install the real clients that test-clients runs
