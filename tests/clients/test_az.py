@@ -5,6 +5,8 @@ import urllib.request
 
 import pytest
 
+from tests.clients.tools import Az
+
 pytestmark = pytest.mark.clients
 
 KEY = "--admin-username azureuser --generate-ssh-keys"
@@ -159,3 +161,105 @@ def test_a_notice_outside_its_bounds_is_refused_and_nothing_is_left(az, group):
     assert done.returncode == 1
     assert "PT5M" in done.stderr, done.stderr
     assert az(f"vmss list -g {group}") == []
+
+
+def with_variables(variables, folder, **more):
+    return Az({**variables, "AZURE_CONFIG_DIR": str(folder), **more})
+
+
+def test_a_principal_signs_in_by_hand(where, variables, tmp_path):
+    az = with_variables(variables, tmp_path)
+    az("config set core.collect_telemetry=no")
+    az(f"cloud register --name Local --endpoint-resource-manager {where['control']}")
+    az("cloud set --name Local")
+    known = variables["AZURE_CLIENT_ID"], variables["AZURE_CLIENT_SECRET"]
+    line = "login --service-principal -u {} -p {} --tenant " + where["tenant"]
+    (account,) = az(line.format(*known))
+    assert account["id"] == where["subscription"]
+    assert isinstance(az("group list"), list)
+
+    az("logout")
+    az("account clear")
+    wrong = az.run(line.format(known[0], "wrong"))
+    assert wrong.returncode == 1
+    assert "AADSTS7000215" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
+
+
+@pytest.mark.parametrize("way", ["AZURE_POD_IDENTITY_AUTHORITY_HOST", "IDENTITY_ENDPOINT"])
+def test_a_managed_identity_signs_in(where, variables, tmp_path, way):
+    place = where["portal"]
+    if way == "IDENTITY_ENDPOINT":
+        place = f"{place}/metadata/identity/oauth2/token"
+    az = with_variables(variables, tmp_path, **{way: place, "IDENTITY_HEADER": "x"})
+    az("config set core.collect_telemetry=no")
+    az(f"cloud register --name Local --endpoint-resource-manager {where['control']}")
+    az("cloud set --name Local")
+    (account,) = az("login --identity")
+    assert account["id"] == where["subscription"]
+    assert isinstance(az("vmss list"), list)
+
+
+def test_a_template_is_validated_foreseen_and_deployed(az, group, tmp_path):
+    template = tmp_path / "template.json"
+    template.write_text(
+        json.dumps(
+            {
+                "$schema": "https://schema.management.azure.com/schemas/2019-04-01/"
+                "deploymentTemplate.json#",
+                "contentVersion": "1.0.0.0",
+                "parameters": {"name": {"type": "string"}},
+                "resources": [
+                    {
+                        "type": "Microsoft.Network/virtualNetworks",
+                        "apiVersion": "2023-09-01",
+                        "name": "[concat(parameters('name'), '-net')]",
+                        "location": "[resourceGroup().location]",
+                        "properties": {"addressSpace": {"addressPrefixes": ["10.0.0.0/16"]}},
+                    }
+                ],
+                "outputs": {"where": {"type": "string", "value": "[resourceGroup().location]"}},
+            }
+        )
+    )
+    target = f"--resource-group {group} --template-file {template} --parameters name=web"
+    assert az(f"deployment group validate {target}")["properties"]["provisioningState"]
+    foreseen = az(f"deployment group what-if {target} --no-pretty-print")
+    assert [one["changeType"] for one in foreseen["changes"]] == ["Create"]
+    made = az(f"deployment group create --name one {target}")
+    assert made["properties"]["provisioningState"] == "Succeeded"
+    assert made["properties"]["outputs"]["where"]["value"] == "westus"
+    assert az(f"network vnet show -g {group} -n web-net")["location"] == "westus"
+    assert [one["name"] for one in az(f"deployment group list -g {group}")][-1:] == ["one"]
+    parts = az(f"deployment operation group list -g {group} --name one")
+    assert parts[0]["properties"]["provisioningState"] == "Succeeded"
+
+    broken = template.with_name("broken.json")
+    broken.write_text(template.read_text().replace("concat", "nonsense"))
+    done = az.run(
+        f"deployment group create -g {group} --name two --template-file {broken}"
+        " --parameters name=web"
+    )
+    assert done.returncode == 1
+    assert "InvalidTemplate" in done.stderr
+    assert "Traceback" not in done.stderr
+    az(f"network vnet delete -g {group} -n web-net")
+
+
+def test_a_virtual_machine_lives_and_goes(az, group):
+    target = f"--resource-group {group} --name vm1"
+    made = az(f"vm create {target} --image UbuntuLTS {KEY}")
+    assert made["powerState"] == "VM running"
+    shown = az(f"vm show {target}")
+    assert shown["provisioningState"] == "Succeeded"
+    az(f"vm restart {target}")
+    az(f"vm redeploy {target}")
+    az(f"vm deallocate {target}")
+    view = az(f"vm get-instance-view {target}")
+    codes = {status["code"] for status in view["instanceView"]["statuses"]}
+    assert "PowerState/deallocated" in codes
+    az(f"vm start {target}")
+    az(f"vm stop {target}")
+    assert [one["name"] for one in az(f"vm list --resource-group {group}")] == ["vm1"]
+    az(f"vm delete {target} --yes")
+    assert az(f"vm list --resource-group {group}") == []

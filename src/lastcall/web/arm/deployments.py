@@ -20,7 +20,6 @@ from lastcall.web.arm.front_door import SUBSCRIPTION, api_version, arm_route
 from lastcall.web.errors import RETRY_AFTER
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire.arm import encode_list, encode_operation
-from lastcall.wire.bodies import parse_object
 from lastcall.wire.deployments import (
     DEPLOYMENT_TYPE,
     encode_deployment,
@@ -30,6 +29,7 @@ from lastcall.wire.deployments import (
     encode_validation,
     parse_deployment,
 )
+from lastcall.wire.jsonc import parse_lenient
 from lastcall.wire.paths import Path, group_path, parse_path
 from lastcall.wire.quoting import shown
 
@@ -136,7 +136,7 @@ class Deployments:
 
     async def _asked(self, call: Call) -> Asked:
         # The names in a template are its author's own.
-        template, parameters, mode = parse_deployment(parse_object(await call.body()))
+        template, parameters, mode = parse_deployment(parse_lenient(await call.body()))
         return Asked(
             path=_path(call),
             tenant=self._account.tenant,
