@@ -559,7 +559,7 @@ async def test_the_monitoring_provider_shows_what_was_reported(web):
     await report(web, 10, instance="web_0")
     await report(web, 30, instance="web_1")
     await report(web, 7, name="Memory")
-    span = "2026-03-05T11%253A00%253A00.0%252F2026-03-05T12%253A30%253A00.0"
+    span = "2026-03-05T11%253A00%253A37.1%252F2026-03-05T12%253A30%253A00.0"
     query = f"interval=PT1M&metricnames=Percentage%20CPU&timespan={span}&top=10"
     path = f"{WEB}/providers/Microsoft.Insights/metrics"
 

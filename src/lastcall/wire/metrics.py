@@ -95,13 +95,15 @@ def encode_metric(query: Query, resource: str, name: str, points: Sequence[Point
 
 
 def _data(query: Query, points: Sequence[Point]) -> list[Json]:
+    # Points are of whole minutes, and so the spans begin with one.
+    start = query.start.replace(second=0, microsecond=0)
     spans: dict[int, list[Point]] = {}
     for point in points:
-        if query.start <= point.at < query.end:
-            spans.setdefault((point.at - query.start) // query.interval, []).append(point)
+        if start <= point.at < query.end:
+            spans.setdefault((point.at - start) // query.interval, []).append(point)
     return [
         {
-            "timeStamp": encode_instant(query.start + query.interval * place),
+            "timeStamp": encode_instant(start + query.interval * place),
             **{name: combined(STATISTICS[name], spans[place]) for name in query.aggregations},
         }
         for place in sorted(spans)
