@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from lastcall.engine.limits import ARM_BODY_BYTES_MAX
 from lastcall.web.arm.not_implemented import NOT_IMPLEMENTED
+from lastcall.web.arm.virtual_machines import UNBUILT as UNBUILT_OF_MACHINES
+from lastcall.web.arm.virtual_machines import VM as MACHINE
 from tests.web.desk import ROOT, SUBSCRIPTION, VERSION, WEB, a_desk, with_notice
 from tests.web.machines import AVAILABILITY, SERVICE, VM, a_service, a_vm
 from tests.web.settings import a_setting
@@ -66,7 +68,9 @@ NAMED = (
     "interface",
     "address",
 )
-UNBUILT = {(unbuilt.method, unbuilt.path) for unbuilt in NOT_IMPLEMENTED}
+UNBUILT = {(unbuilt.method, unbuilt.path) for unbuilt in NOT_IMPLEMENTED} | {
+    ("POST", f"{MACHINE}/{name}") for name in (*UNBUILT_OF_MACHINES, "deallocate")
+}
 NOT_JSON = [b"{", b"", b"[]", b'"x"', b"\xff\xfe", b'{"a":' * 2000, b"nul", b'{"a":"\\ud800"}']
 VERBS = ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]
 
