@@ -94,14 +94,16 @@ class Client:
 
 @asynccontextmanager
 async def a_server(folder):
-    settings = Settings(state=folder, portal=ANY, metadata=ANY, clock="virtual")
+    settings = Settings(state=folder, control=ANY, portal=ANY, metadata=ANY, clock="virtual")
     limits = httpx2.Limits(max_connections=WRITERS)
     async with (
         running(settings) as endpoints,
         httpx2.AsyncClient(base_url=endpoints.portal, limits=limits, timeout=60) as http,
         httpx2.AsyncClient(base_url=endpoints.metadata, headers={"Metadata": "true"}) as guest,
     ):
-        yield Client(http, guest)
+        client = Client(http, guest)
+        await client.arm("PUT", WEB.partition("/providers/")[0], {"location": "westus"})
+        yield client
 
 
 class Mix:
