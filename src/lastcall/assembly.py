@@ -102,10 +102,18 @@ async def running(settings: Settings, mint: Mint | None = None) -> AsyncIterator
                     _serving(app, portal),
                 ):
                     folder.publish(endpoints)
+                    loading = asyncio.create_task(_load(app, secure))
                     yield endpoints
+                    await loading
             finally:
                 await metadata.stop()
                 await platform.stop()
+
+
+async def _load(*apps: Starlette) -> None:
+    """Load what the first requests would wait for, while nobody waits yet."""
+    for app in apps:
+        await asyncio.to_thread(app.state.load)
 
 
 def _credentials(folder: StateFolder) -> Client:

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from lastcall.app import autoscale, metrics
-from lastcall.app.reconcile import ATTENDANTS, attend
+from lastcall.app.reconcile import attend, attendants
 from lastcall.engine.limits import RESOURCES_PER_PASS_MAX
 from lastcall.engine.resources import ActivityFilter, Resource, ResourceId
 
@@ -95,5 +95,5 @@ async def test_a_pass_looks_at_only_so_many():
 
 
 def test_every_attendant_is_known_by_its_type_in_lower_case():
-    assert set(ATTENDANTS) == {autoscale.KIND, metrics.SERIES_TYPE}
-    assert all(kind == kind.lower() for kind in ATTENDANTS)
+    assert set(attendants()) == {autoscale.KIND, metrics.SERIES_TYPE}
+    assert all(kind == kind.lower() for kind in attendants())

@@ -15,8 +15,8 @@ from lastcall.engine.policy import Policy
 from lastcall.ids import RandomIds
 from lastcall.ports import Clock
 from lastcall.store.memory import MemoryStore
-from lastcall.web.apps import Account, SignIn, build_app
-from lastcall.web.routing import Route, Table
+from lastcall.web.apps import Account, Routes, SignIn, build_app
+from lastcall.web.routing import Route
 from tests.app.signing import an_authority
 
 SUBSCRIPTION = "00000000-0000-0000-0000-000000000001"
@@ -58,9 +58,9 @@ class Desk:
 
     @property
     def routes(self) -> tuple[Route, ...]:
-        table = self.app.router.default
-        assert isinstance(table, Table)
-        return table.routes
+        routes = self.app.router.default
+        assert isinstance(routes, Routes)
+        return routes.routes
 
     async def send(self, method: str, url: str, body: Any = None, **headers: str) -> Any:
         """Send one request; `if_match` becomes the header If-Match."""

@@ -208,7 +208,7 @@ async def test_a_handler_knows_who_is_asking(control):
     async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
         assert (await http.get("/who")).json() == {"name": PORTAL.name, "id": ""}
 
-    guarded = Table([route], control.app.router.default._admit)
+    guarded = Table([route], control.app.router.default.load()._admit)
     transport = httpx2.ASGITransport(app=guarded)
     async with httpx2.AsyncClient(transport=transport, base_url=CONTROL) as http:
         bearer = {"authorization": f"Bearer {await control.token()}"}

@@ -13,7 +13,6 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lastcall.app import autoscale, metrics
 from lastcall.app.learning import Moment, learn, settle
 from lastcall.app.scale_sets import members, upgrade_batch
 from lastcall.engine.effects import Failure
@@ -60,10 +59,6 @@ TOLD_EVERY: Final = 10
 Claimed = tuple[Effect, Machine]
 # Looks at a resource that is due, and returns when to look again.
 Attendant = Callable[[Transaction, Resource, Moment], datetime | None]
-ATTENDANTS: Final[dict[str, Attendant]] = {
-    autoscale.KIND: autoscale.attend,
-    metrics.SERIES_TYPE: metrics.forget_when_stale,
-}
 
 
 class Trouble(Struct, frozen=True):
@@ -177,8 +172,19 @@ def attend(tx: Transaction, moment: Moment) -> bool:
     return bool(due)
 
 
+def attendants() -> dict[str, Attendant]:
+    """Return who looks at which kind of resource."""
+    # Not before a resource is due for the first time: a start has no use for them.
+    from lastcall.app import autoscale, metrics  # noqa: PLC0415
+
+    return {
+        autoscale.KIND: autoscale.attend,
+        metrics.SERIES_TYPE: metrics.forget_when_stale,
+    }
+
+
 def _attend_one(tx: Transaction, resource: Resource, moment: Moment) -> datetime | None:
-    attendant = ATTENDANTS.get(resource.kind)
+    attendant = attendants().get(resource.kind)
     if attendant is None:
         return None
     try:

@@ -1,53 +1,58 @@
-"""The web applications: every route in one table, behind the guard."""
+"""The web applications: one for each address, behind the guard."""
 
-from collections.abc import Callable, Iterator, Sequence
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
+from starlette.types import Receive, Scope, Send
 
 from lastcall.app.platform import Platform
 from lastcall.engine.model import Machine
-from lastcall.web import admin, identity
 from lastcall.web.account import Account
-from lastcall.web.activity import logged
+from lastcall.web.admin import health
 from lastcall.web.admin.stream import Streams
-from lastcall.web.arm import (
-    activity_log,
-    autoscale,
-    availability_sets,
-    children,
-    cloud_services,
-    deployments,
-    extensions,
-    generic,
-    groups,
-    images,
-    instances,
-    interfaces,
-    inventory,
-    maintenance,
-    metrics,
-    not_implemented,
-    operations,
-    providers,
-    scale_sets,
-    services,
-    sizes,
-    subscriptions,
-    upgrades,
-    virtual_machines,
-)
-from lastcall.web.arm.deployable import kinds
 from lastcall.web.errors import HANDLERS
 from lastcall.web.guard import ANY_HOST, Guard
-from lastcall.web.identity import SignIn, managed
-from lastcall.web.identity.admission import admission
+from lastcall.web.identity.sign_in import SignIn
 from lastcall.web.routing import Route, Table
 
-__all__ = ["Account", "SignIn", "build_app", "route_table"]
+__all__ = ["Account", "SignIn", "build_app"]
 
 MetadataUrl = Callable[[Machine], str | None]
+
+
+class Routes:
+    """An application that answers probes at once and loads everything else when it is wanted."""
+
+    def __init__(self, probes: Table, make: Callable[[], Table]) -> None:
+        self._probes = probes
+        self._at_once = {route.path for route in probes.routes}
+        self._make = make
+        self._making = threading.Lock()
+        self._table: Table | None = None
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """Every route there is."""
+        return self.load().routes
+
+    def load(self) -> Table:
+        """Return the table of all routes, made by whoever comes first."""
+        with self._making:
+            if self._table is None:
+                self._table = self._make()
+            return self._table
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        table = self._table
+        if table is None:
+            is_probe = scope["type"] == "http" and scope["path"] in self._at_once
+            table = self._probes if is_probe else await asyncio.to_thread(self.load)
+        await table(scope, receive, send)
 
 
 def build_app(
@@ -63,57 +68,21 @@ def build_app(
 
     It neither starts nor stops the platform. `more` are further routes, tried first.
     `app.state.streams.close()` ends the event streams, which a server that shuts down would wait
-    for otherwise.
+    for otherwise; `app.state.load()` loads what the first request would wait for.
     """
     streams = Streams(platform)
-    routes = logged(platform, route_table(platform, account, streams, metadata_url, sign_in))
-    if is_control:
-        guard = Middleware(Guard, hosts=ANY_HOST)
-        table = Table(routes, admission(sign_in.authority))
-    else:
-        guard = Middleware(Guard)
-        table = Table((*routes, *managed.routes(sign_in.authority)))
+
+    def make() -> Table:
+        from lastcall.web.tables import control_table, portal_table  # noqa: PLC0415
+
+        table = control_table if is_control else portal_table
+        return table(platform, account, sign_in, streams, metadata_url)
+
+    guard = Middleware(Guard, hosts=ANY_HOST) if is_control else Middleware(Guard)
     app = Starlette(routes=more, middleware=[guard], exception_handlers=HANDLERS)
     app.router.redirect_slashes = False
-    app.router.default = table
+    routes = Routes(Table(health.routes(platform)), make)
+    app.router.default = routes
+    app.state.load = routes.load
     app.state.streams = streams
     return app
-
-
-def route_table(
-    platform: Platform,
-    account: Account,
-    streams: Streams,
-    metadata_url: MetadataUrl,
-    sign_in: SignIn,
-) -> Iterator[Route]:
-    """Yield every route that both have."""
-    for resource in (
-        scale_sets,
-        upgrades,
-        services,
-        extensions,
-        instances,
-        children,
-        interfaces,
-        virtual_machines,
-        availability_sets,
-        cloud_services,
-        maintenance,
-        operations,
-        autoscale,
-        activity_log,
-        metrics,
-        groups,
-        inventory,
-        providers,
-        sizes,
-        generic,
-        not_implemented,
-    ):
-        yield from resource.routes(platform, account)
-    yield from subscriptions.routes(account)
-    yield from images.routes(account)
-    yield from deployments.routes(platform, account, kinds())
-    yield from admin.routes(platform, streams, metadata_url, sign_in.authority)
-    yield from identity.routes(sign_in)
