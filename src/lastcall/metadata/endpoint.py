@@ -10,17 +10,12 @@ from msgspec import Struct
 from lastcall.app.authority import Authority
 from lastcall.app.directory import Directory, Published
 from lastcall.app.events import Approval
-from lastcall.app.machines import owner
-from lastcall.app.managed import IdentityNotFoundError, choose, encode_machine_token
 from lastcall.app.platform import Platform
-from lastcall.app.tokens import Holder
 from lastcall.engine.document import document
 from lastcall.engine.errors import DomainError
 from lastcall.engine.model import Machine, MachineId, ScopeId
 from lastcall.metadata.answers import RefusedError, encode_answer, encode_failure
-from lastcall.metadata.filtering import encode_part
 from lastcall.metadata.identity import caller
-from lastcall.metadata.instance import Membership, Residence, encode_instance, residence
 from lastcall.metadata.options import Options
 from lastcall.metadata.rate import RateLimit
 from lastcall.metadata.routes import (
@@ -34,10 +29,8 @@ from lastcall.metadata.routes import (
     Target,
     Wish,
     parse_wish,
-    refused_token,
 )
 from lastcall.metadata.versions import INSTANCE_VERSIONS
-from lastcall.wire.names import scale_set_path
 from lastcall.wire.scheduledevents import encode_document, parse_start_requests
 
 LEARNED_MAX = 1024
@@ -201,40 +194,18 @@ class Endpoint:
     async def _read_instance(
         self, machine: Machine, scope_id: ScopeId, wish: ReadInstance
     ) -> bytes:
-        value = encode_instance(machine, scope_id, await self._home(machine), wish.version)
-        return encode_part(value, wish.path, as_text=wish.as_text)
+        from lastcall.metadata import details  # noqa: PLC0415
+
+        return await details.read_instance(self._platform, machine, scope_id, wish)
 
     async def _issue(self, machine: Machine, wish: ReadToken) -> bytes:
-        """Give a token of the identity that the machine's model assigns it, if it does."""
+        from lastcall.metadata import details  # noqa: PLC0415
+
         if self._authority is None:
             raise RefusedError(404, "Not found")
-        home = await self._home(machine)
-        try:
-            identity = _identity(home, wish)
-        except IdentityNotFoundError as missing:
-            raise refused_token(missing) from missing
-        token = await self._authority.grant_machine(identity, wish.resource)
-        body = msgspec.json.encode(encode_machine_token(token))
-        return encode_answer(200, body, headers={"Cache-Control": "no-store"})
-
-    async def _home(self, machine: Machine) -> Membership | Residence | None:
-        set_id = machine.set_id
-        if set_id is None:
-            resource = await self._platform.read(lambda reader: owner(reader, machine))
-            return None if resource is None else residence(machine, resource)
-        scale_set, model = await self._platform.read(
-            lambda reader: (reader.scale_set(set_id), reader.document(set_id, machine.booted))
-        )
-        return Membership(scale_set, msgspec.json.decode(model))
+        return await details.issue_token(self._platform, self._authority, machine, wish)
 
 
 def wish_selector(wish: Wish) -> str | None:
     """Return whom the path of a request names."""
     return wish.target.selector if isinstance(wish, ReadEvents) else wish.selector
-
-
-def _identity(home: Membership | Residence | None, wish: ReadToken) -> Holder:
-    if home is None:
-        raise IdentityNotFoundError
-    owner = home.resource.path if isinstance(home, Residence) else scale_set_path(home.scale_set)
-    return choose(home.model, owner, wish.wanted)
