@@ -215,7 +215,7 @@ async def test_a_group_that_goes_takes_its_sets_and_their_machines_along(pair):
         whole = resources.begin(tx, group, "delete group", moment, removes=True)
         whole = resources.expect(tx, whole, 3, moment)
         found = tx.resource(parse_path(AVAILABILITY).id)
-        availability_sets.delete(tx, found, moment, part_of=whole.id)
+        availability_sets.delete(tx, found, moment, part_of=whole.id, with_machines=True)
         for name in ("db-0", "db-1"):
             vm = tx.resource(parse_path(f"{VMS}/{name}").id)
             virtual_machines.delete(tx, vm, moment, part_of=whole.id)
@@ -248,3 +248,57 @@ async def test_a_machine_of_its_own_shares_no_scope_with_the_set(pair):
 
     kinds = sorted(published.scope.kind for published in pair.platform.directory.scopes())
     assert kinds == ["availabilitySet", "virtualMachine"]
+
+
+async def test_an_empty_set_outlives_its_machines_and_the_24_hours(pair):
+    await pair.watch()
+    for name in ("db-0", "db-1"):
+        await pair.arm("DELETE", f"{VMS}/{name}?forceDeletion=true")
+    await pair.settle(timedelta(hours=30))
+
+    assert (await pair.arm("GET", AVAILABILITY)).status_code == 200
+    (scope,) = pair.platform.directory.scopes()
+    answer = await pair.send("DELETE", f"/lastcall/v1/scopes/{scope.scope.id}")
+    assert answer.status_code == 409
+    assert (await pair.arm("DELETE", AVAILABILITY)).status_code == 200
+    assert list(pair.platform.directory.scopes()) == []
+
+
+async def test_a_set_on_its_way_out_takes_nothing_in(pair):
+    await pair.watch()
+    group = AVAILABILITY.partition("/providers/")[0]
+    name = f"{group}/providers/Microsoft.Resources/deployments/none"
+    template = {"$schema": "x", "contentVersion": "1.0.0.0", "resources": []}
+    body = {"properties": {"template": template, "mode": "Complete"}}
+    assert (await pair.arm("PUT", name, body)).status_code == 201
+
+    shown = (await pair.arm("GET", AVAILABILITY)).json()
+    assert shown["properties"].get("virtualMachines")
+    assert (await pair.arm("PUT", f"{VMS}/late", in_set(AVAILABILITY))).status_code == 409
+    assert (await pair.arm("PUT", AVAILABILITY, {"location": "westus"})).status_code == 409
+    await pair.settle(timedelta(minutes=20))
+    assert (await pair.arm("GET", AVAILABILITY)).status_code == 404
+    assert (await pair.arm("GET", VMS)).json()["value"] == []
+
+
+async def test_a_complete_deployment_does_not_take_a_set_from_its_machines(pair):
+    group = AVAILABILITY.partition("/providers/")[0]
+    name = f"{group}/providers/Microsoft.Resources/deployments/some"
+    machines = [
+        {
+            "type": "Microsoft.Compute/virtualMachines",
+            "apiVersion": "2024-07-01",
+            "name": name,
+            **in_set(AVAILABILITY),
+        }
+        for name in ("db-0", "db-1")
+    ]
+    template = {"$schema": "x", "contentVersion": "1.0.0.0", "resources": machines}
+    body = {"properties": {"template": template, "mode": "Complete"}}
+    answer = await pair.arm("PUT", name, body)
+    status = (await pair.send("GET", answer.headers["azure-asyncoperation"])).json()
+
+    assert status["status"] == "Failed"
+    assert status["error"]["details"][0]["code"] == "OperationNotAllowed"
+    assert len((await pair.arm("GET", VMS)).json()["value"]) == 2
+    assert (await pair.arm("GET", AVAILABILITY)).status_code == 200

@@ -1,6 +1,7 @@
 """Deployments: a template becomes resources, and its status tells how that went."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -298,3 +299,95 @@ async def test_a_failure_inside_fails_the_whole(desk):
     assert status["status"] == "Failed"
     assert status["error"]["code"] == "DeploymentFailed"
     assert status["error"]["details"][0]["target"].endswith("/inner")
+
+
+def inside(*resources, **template):
+    return {
+        "type": "Microsoft.Resources/deployments",
+        "apiVersion": "2022-09-01",
+        "name": "inner",
+        "properties": a_deployment(*resources, **template)["properties"],
+    }
+
+
+async def test_the_outputs_of_a_deployment_inside_can_be_referred_to(desk):
+    inner = inside(a_network(), outputs={"name": {"type": "string", "value": "net"}})
+    group = "[reference(resourceGroup().id, '2021-04-01').provisioningState]"
+    body = a_deployment(
+        inner,
+        outputs={
+            "name": {"type": "string", "value": "[reference('inner').outputs.name.value]"},
+            "group": {"type": "string", "value": group},
+        },
+    )
+    assert (await deploy(desk, body))["status"] == "Succeeded"
+    outputs = (await desk.arm("GET", ONE)).json()["properties"]["outputs"]
+    assert {name: output["value"] for name, output in outputs.items()} == {
+        "name": "net",
+        "group": "Succeeded",
+    }
+
+
+@pytest.mark.parametrize("path", ["providers/lastcall/metrics/cpu", "providers/A.B/c/d"])
+async def test_what_cannot_be_referred_to_fails_by_the_status(desk, path):
+    value = f"[reference(concat(resourceGroup().id, '/{path}'), '2021-04-01')]"
+    body = a_deployment(outputs={"x": {"type": "object", "value": value}})
+    assert (await deploy(desk, body))["status"] == "Failed"
+
+
+async def test_a_deployment_stays_readable_for_as_long_as_it_is_there(desk):
+    await deploy(desk, a_deployment(a_network(), a_set()))
+    await desk.settle(timedelta(days=30))
+    await desk.platform.transact(lambda tx, moment: tx.prune(moment.now))
+
+    assert (await desk.arm("GET", ONE)).json()["properties"]["provisioningState"] == "Succeeded"
+    assert len((await desk.arm("GET", DEPLOYMENTS)).json()["value"]) == 1
+    assert len((await desk.arm("GET", f"{ONE}/operations")).json()["value"]) == 2
+    assert (await deploy(desk, a_deployment(a_network())))["status"] == "Succeeded"
+    assert (await desk.arm("DELETE", ONE)).status_code == 204
+
+
+@pytest.mark.parametrize("name", ["%F0%9F%98%80", "%00", "a%2Fb", "x" * 65, "%7Bset%7D", "%20"])
+async def test_a_name_that_none_can_have_is_refused(desk, name):
+    before = desk.dump()
+    answer = await desk.arm("PUT", f"{DEPLOYMENTS}/{name}", a_deployment())
+    assert answer.status_code == 400
+    assert desk.dump() == before
+
+
+async def test_the_same_complete_deployment_twice_keeps_what_those_inside_wrote(desk):
+    body = a_deployment(inside(a_network()), mode="Complete")
+    for _ in range(2):
+        assert (await deploy(desk, body))["status"] == "Succeeded"
+        network = await desk.arm("GET", f"{GROUP}/providers/{NETWORK}/net")
+        assert network.status_code == 200
+
+
+async def test_a_deployment_inside_does_not_replace_an_active_one(desk):
+    url = f"{ONE}?api-version=2024-11-01"
+    first = await desk.send("PUT", url, a_deployment(inside(a_set())))
+    assert first.status_code == 201
+    other = f"{DEPLOYMENTS}/other?api-version=2024-11-01"
+    second = await desk.send("PUT", other, a_deployment(inside(a_set())))
+    status = await desk.send("GET", second.headers["azure-asyncoperation"])
+    assert status.json()["status"] == "Failed"
+    assert status.json()["error"]["details"][0]["code"] == "Conflict"
+
+
+async def test_the_default_of_a_secret_is_not_kept(desk):
+    body = a_deployment(a_network())
+    secret = {"type": "SecureString", "defaultValue": "hunter2"}
+    body["properties"]["template"]["parameters"] = {"secret": secret}
+    assert (await deploy(desk, body))["status"] == "Succeeded"
+    exported = (await desk.arm("POST", f"{ONE}/exportTemplate")).json()["template"]
+    assert exported["parameters"] == {"secret": {"type": "SecureString"}}
+    assert "hunter2" not in desk.dump()
+
+
+async def test_the_oldest_deployments_make_room(desk, monkeypatch):
+    monkeypatch.setattr("lastcall.app.deployments.DEPLOYMENTS_PER_GROUP_MAX", 2)
+    for name in ("c", "b", "a"):
+        await deploy(desk, a_deployment(), f"{DEPLOYMENTS}/{name}")
+        await desk.settle(timedelta(seconds=1))
+    listed = (await desk.arm("GET", DEPLOYMENTS)).json()["value"]
+    assert [one["name"] for one in listed] == ["a", "b"]

@@ -53,6 +53,7 @@ def placed(
 ) -> tuple[ScopeId, Machine]:
     """Return where a new machine goes: in the domains of the set that have the fewest machines."""
     found = named(reader, wanted.availability_set)
+    resources.refuse_deleting(found)
     if not found.id.startswith(f"{path.id.partition('/providers/')[0]}/providers/"):
         raise InvalidParameterError(
             "A virtual machine and its availability set are in the same resource group.",
@@ -92,6 +93,7 @@ def write(
     content = merge_set(None if before is None else before.content, body)
     parse_set(content)
     if before is not None:
+        resources.refuse_deleting(before)
         refuse_set_change(before.content, content)
         found = resources.write(tx, path, content, moment)
     else:
@@ -112,14 +114,16 @@ def delete(
     *,
     force: bool = False,
     part_of: OperationId | None = None,
+    with_machines: bool = False,
 ) -> Operation:
-    """Delete a set that is empty; as part of its group's deletion, its machines go with it."""
+    """Delete a set that is empty, or whose machines are leaving; with its group, they leave too."""
     present = members(tx, found)
-    if present and part_of is None:
+    if not (with_machines or all(machine.is_leaving for machine in present)):
         raise OperationNotAllowedError(
             f"The availability set '{found.name}' cannot be deleted: it still contains"
             f" {len(present)} virtual machines."
         )
+    found = resources.mark_deleting(tx, found)
     operation = resources.begin(tx, found, "delete", moment, removes=True, part_of=part_of)
     chosen = [(_scope_id(found), machine) for machine in present]
     wish = Wish(action=Action.DELETE, force=force)

@@ -10,7 +10,7 @@ from lastcall.app import machines, resources
 from lastcall.app.learning import Moment
 from lastcall.app.machines import Wish
 from lastcall.app.resources import Written
-from lastcall.engine.errors import ConflictError, InstanceNotFoundError
+from lastcall.engine.errors import InstanceNotFoundError
 from lastcall.engine.limits import UPDATE_DOMAINS
 from lastcall.engine.model import (
     Action,
@@ -62,7 +62,7 @@ def scope_of(service: Resource) -> ScopeId:
 
 def provisioning(service: Resource, present: Sequence[Machine]) -> Provisioning:
     """Return how a service stands: it is leaving, or it is as its role instances are."""
-    if _is_leaving(service):
+    if resources.is_deleting(service):
         return Provisioning.DELETING
     states = {machine.provisioning for machine in present}
     order = (Provisioning.CREATING, Provisioning.UPDATING, Provisioning.FAILED)
@@ -82,8 +82,7 @@ def write(
     content = merge_service(None if before is None else before.content, body)
     roles = parse_roles(content)
     if before is not None:
-        if _is_leaving(before):
-            raise ConflictError(f"The cloud service '{before.name}' is being deleted.")
+        resources.refuse_deleting(before)
         refuse_service_change(before.content, content)
         service = resources.write(tx, path, content, moment)
     else:
@@ -128,20 +127,12 @@ def delete(
     part_of: OperationId | None = None,
 ) -> Operation:
     """Delete a service with its role instances; it goes with the last of them."""
-    properties = service.content.get("properties", {})
-    state = {"properties": {**properties, "provisioningState": Provisioning.DELETING}}
-    leaving = replace(service, content={**service.content, **state})
-    tx.put_resource(leaving)
+    leaving = resources.mark_deleting(tx, service)
     operation = resources.begin(tx, leaving, "delete", moment, removes=True, part_of=part_of)
     present = members(tx, leaving)
     wish = Wish(action=Action.DELETE, force=force)
     _request(tx, leaving, present, wish, operation.id, moment)
     return resources.expect(tx, operation, len(present), moment)
-
-
-def _is_leaving(service: Resource) -> bool:
-    properties = service.content.get("properties", {})
-    return bool(properties.get("provisioningState") == Provisioning.DELETING)
 
 
 def _adapt(

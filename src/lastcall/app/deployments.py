@@ -5,6 +5,7 @@ deployment then waits for what takes time: its operation has the resources' oper
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,15 +17,22 @@ from lastcall.app.kinds import Kinds, Wanted
 from lastcall.app.learning import Moment, remove, settle
 from lastcall.app.metrics import SERIES_TYPE
 from lastcall.engine.effects import Failure
-from lastcall.engine.errors import ConflictError, DomainError, ResourceNotFoundError
+from lastcall.engine.errors import (
+    ConflictError,
+    DomainError,
+    InvalidParameterError,
+    ResourceNotFoundError,
+)
+from lastcall.engine.limits import DEPLOYMENTS_PER_GROUP_MAX
 from lastcall.engine.model import OperationId
-from lastcall.engine.operations import Operation, OperationStatus
+from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
 from lastcall.engine.value import Value
 from lastcall.ports import Reader, Transaction
-from lastcall.wire.deployments import DEPLOYMENT_TYPE, FAILED
+from lastcall.wire.deployments import DEPLOYMENT_TYPE, FAILED, without_secrets
 from lastcall.wire.names import scale_set_path
 from lastcall.wire.paths import GROUP_TYPE, Path, group_path, parse_path
+from lastcall.wire.quoting import shown
 
 if TYPE_CHECKING:
     from lastcall.wire.templates import LookUp, Plan, PlannedResource
@@ -32,6 +40,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 COMPLETE: Final = "Complete"
+NAME: Final = re.compile(r"[-\w.()]{1,64}", re.ASCII)
+AVAILABILITY_SET_KIND: Final = "microsoft.compute/availabilitysets"
 KEPT: Final = frozenset({GROUP_TYPE.lower(), DEPLOYMENT_TYPE.lower(), SERIES_TYPE})
 
 
@@ -82,7 +92,8 @@ def plan(reader: Reader, asked: Asked, kinds: Kinds, moment: Moment) -> "Plan":
 def deploy(tx: Transaction, asked: Asked, kinds: Kinds, moment: Moment) -> Resource:
     """Write everything that a template asks for; what goes wrong is told by the deployment."""
     resources.demand_open_group(tx, asked.path)
-    _refuse_active(tx, asked.path)
+    refuse_deployment_name(asked.path.name)
+    _make_room(tx, asked.path)
     content = _content(asked.mode, asked.template, moment)
     try:
         planned = plan(tx, asked, kinds, moment)
@@ -90,6 +101,16 @@ def deploy(tx: Transaction, asked: Asked, kinds: Kinds, moment: Moment) -> Resou
         return _refused(tx, asked.path, content, refusal, moment)
     deployment, _ = _Run(tx, kinds, moment).carry_out(asked.path, content, planned)
     return deployment
+
+
+def refuse_deployment_name(name: str) -> None:
+    """Refuse what cannot be the name of a deployment."""
+    if not NAME.fullmatch(name):
+        raise InvalidParameterError(
+            f"The deployment name '{shown(name)}' is not allowed: it has 1 to 64 letters, digits,"
+            " '-', '_', '.', '(' or ')'.",
+            target="deploymentName",
+        )
 
 
 def operation_of(reader: Reader, deployment: Resource) -> Operation:
@@ -107,7 +128,7 @@ def forget(tx: Transaction, path: Path) -> None:
     """Forget a deployment that is over; what it wrote stays."""
     found = resources.find(tx, path)
     if found is not None:
-        _refuse_active(tx, path)
+        _release(tx, found)
         remove(tx, found.id)
 
 
@@ -138,10 +159,14 @@ def template_hash(template: Mapping[str, Any]) -> str:
 class _Run:
     """One deployment, and those inside it, under way in one transaction."""
 
-    def __init__(self, tx: Transaction, kinds: Kinds, moment: Moment) -> None:
+    def __init__(
+        self, tx: Transaction, kinds: Kinds, moment: Moment, named: set[str] | None = None
+    ) -> None:
         self._tx = tx
         self._kinds = kinds
         self._moment = moment
+        # What the templates name, those inside included: a complete deployment leaves it alone.
+        self._named = set() if named is None else named
 
     def carry_out(
         self, path: Path, content: Json, planned: "Plan", part_of: OperationId | None = None
@@ -149,13 +174,13 @@ class _Run:
         """Write what was planned, and remember how it went."""
         deployment = resources.write(self._tx, path, content, self._moment)
         operation = resources.begin(self._tx, deployment, "deploy", self._moment, part_of=part_of)
-        doomed = self._doomed(path, planned) if content["mode"] == COMPLETE else []
+        self._named.update(one.id.lower() for one in planned.resources)
         # Counted before the first of them begins: what is over at once must not end the whole.
-        count = len(planned.resources) + len(doomed) + 1
-        self._tx.put_operation(replace(operation, remaining=count))
+        count = len(planned.resources) + 1
+        self._tx.put_operation(replace(operation, remaining=count, is_kept=True))
         parts = self._write_all(planned, operation.id)
-        for gone in doomed:
-            self._delete(gone, operation.id)
+        if content["mode"] == COMPLETE:
+            parts += self._delete_all(path, operation.id)
         failure, outputs = self._concluded(parts, planned)
         deployment = replace(
             deployment,
@@ -208,32 +233,50 @@ class _Run:
                     path=path, body=body, api_version=one.api_version, part_of=operation_id
                 )
                 return self._kinds.of(path).write(inner, wanted, self._moment)
-            run = _Run(inner, self._kinds, self._moment)
+            refuse_deployment_name(path.name)
+            _refuse_active(inner, path)
+            run = _Run(inner, self._kinds, self._moment, self._named)
             # Its template is a part of the whole one, and can be read there.
             content = _content("Incremental", {}, self._moment)
             return run.carry_out(path, content, nested, operation_id)[1]
 
         try:
-            awaited = self._tx.attempt(write)
+            begun = self._tx.attempt(write)
         except DomainError as refusal:
             return Part(path=one.id, code=refusal.code, message=str(refusal))
-        return Part(path=one.id, operation=None if awaited is None else awaited.id)
+        return Part(path=one.id, operation=None if begun is None else begun.id)
 
-    def _doomed(self, path: Path, planned: "Plan") -> list[Path]:
-        """Return what a complete deployment removes: what its template does not have."""
-        named = {one.id.lower() for one in planned.resources}
-        above = tuple(f"{one}/" for one in named)
-        return [
+    def _delete_all(self, path: Path, operation_id: OperationId) -> list[Part]:
+        """Delete what a complete deployment does not name; return what could not be deleted."""
+        doomed = self._doomed(path)
+        operation = self._tx.operation(operation_id)
+        # Its own place-holder keeps it open until all are counted.
+        more = operation.remaining + len(doomed)
+        self._tx.put_operation(replace(operation, remaining=more))
+        return [part for one in doomed if (part := self._delete_one(one, operation_id)).code]
+
+    def _doomed(self, path: Path) -> list[Path]:
+        above = tuple(f"{one}/" for one in self._named)
+        found = [
             found
             for found in _present(self._tx, path)
-            if found.id not in named
+            if found.id not in self._named
             and not found.id.startswith(above)
             and len(found.names) == 1  # What is inside another one goes with it.
         ]
+        # An availability set goes when its machines do.
+        return sorted(found, key=lambda one: one.kind == AVAILABILITY_SET_KIND)
 
-    def _delete(self, path: Path, operation_id: OperationId) -> None:
-        if self._kinds.of(path).delete(self._tx, path, self._moment, operation_id) is None:
+    def _delete_one(self, path: Path, operation_id: OperationId) -> Part:
+        delete = self._kinds.of(path).delete
+        try:
+            begun = self._tx.attempt(lambda tx: delete(tx, path, self._moment, operation_id))
+        except DomainError as refusal:
             self._settle(operation_id)
+            return Part(path=path.text, code=refusal.code, message=str(refusal))
+        if begun is None:
+            self._settle(operation_id)
+        return Part(path=path.text)
 
     def _settle(self, operation_id: OperationId, failure: Failure | None = None) -> None:
         settle(self._tx, operation_id, 1, failure, self._moment)
@@ -255,7 +298,7 @@ class _Run:
 def _content(mode: str, template: Mapping[str, Any], moment: Moment) -> Json:
     return {
         "mode": mode,
-        "template": template,
+        "template": without_secrets(template),
         "hash": template_hash(template),
         "timestamp": moment.now.isoformat(),
     }
@@ -268,18 +311,56 @@ def _present(reader: Reader, path: Path) -> list[Path]:
     return [parsed for text in found if (parsed := parse_path(text)) is not None]
 
 
+def awaited(reader: Reader, part: Part) -> Operation | None:
+    """Return the operation of a part, None where it had none or is over for so long."""
+    if part.operation is None:
+        return None
+    try:
+        return reader.operation(part.operation)
+    except ResourceNotFoundError:
+        return None
+
+
 def _told(reader: Reader, part: Part) -> Part:
     """Return a part with the failure of its operation, where that failed after all."""
-    failure = None if part.operation is None else reader.operation(part.operation).failure
+    operation = awaited(reader, part)
+    failure = None if operation is None else operation.failure
     return part if failure is None else replace(part, code=failure.code, message=failure.message)
+
+
+def _make_room(tx: Transaction, path: Path) -> None:
+    """Refuse to replace what is still active; forget the oldest where there are too many."""
+    _refuse_active(tx, path)
+    before = resources.find(tx, path)
+    if before is not None:
+        _release(tx, before)
+        return
+    found = tx.resources(kind=DEPLOYMENT_TYPE.lower(), group=path.group.lower())
+    surplus = len(found) - DEPLOYMENTS_PER_GROUP_MAX + 1
+    over = [one for one in found if operation_of(tx, one).is_over] if surplus > 0 else []
+    for old in sorted(over, key=lambda one: one.created_at)[: max(surplus, 0)]:
+        _release(tx, old)
+        remove(tx, old.id)
+
+
+def _release(tx: Transaction, deployment: Resource) -> None:
+    """Let the operation of a deployment that nobody will ask for be forgotten in its time."""
+    operation = operation_of(tx, deployment)
+    if not operation.is_over:
+        raise _active(deployment.name)
+    tx.put_operation(replace(operation, is_kept=False))
+
+
+def _active(name: str) -> ConflictError:
+    return ConflictError(
+        f"Unable to edit or replace deployment '{name}': a previous one is still active."
+    )
 
 
 def _refuse_active(tx: Transaction, path: Path) -> None:
     before = resources.find(tx, path)
-    if before is not None and operation_of(tx, before).status is OperationStatus.IN_PROGRESS:
-        raise ConflictError(
-            f"Unable to edit or replace deployment '{path.name}': a previous one is still active."
-        )
+    if before is not None and not operation_of(tx, before).is_over:
+        raise _active(path.name)
 
 
 def _refused(
@@ -290,5 +371,6 @@ def _refused(
     operation = resources.begin(tx, deployment, "deploy", moment)
     deployment = replace(deployment, content={**content, "operation": operation.id})
     tx.put_resource(deployment)
+    tx.put_operation(replace(operation, is_kept=True))
     settle(tx, operation.id, 1, Failure(refusal.code, str(refusal)), moment)
     return deployment

@@ -90,6 +90,13 @@ def delete_scope(
         raise OperationNotAllowedError(
             "The machines of this scope belong to a scale set; delete the set or its instances."
         )
+    if any(resource.scope_id == scope_id for resource in tx.resources()):
+        raise OperationNotAllowedError(
+            "The machines of this scope belong to a resource; delete that."
+        )
+    if not scope.machines:
+        tx.forget_scope(scope_id)
+        return scope
     fact = Requested(
         action=Action.DELETE,
         machines=tuple(scope.machines),

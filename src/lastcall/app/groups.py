@@ -40,7 +40,7 @@ DELETIONS: Final[dict[str, Delete]] = {
         tx, found, moment, force=terms.force, part_of=terms.part_of
     ),
     "microsoft.compute/availabilitysets": lambda tx, found, moment, terms: availability_sets.delete(
-        tx, found, moment, force=terms.force, part_of=terms.part_of
+        tx, found, moment, force=terms.force, part_of=terms.part_of, with_machines=True
     ),
     "microsoft.compute/cloudservices": lambda tx, found, moment, terms: cloud_services.delete(
         tx, found, moment, force=terms.force, part_of=terms.part_of

@@ -42,7 +42,7 @@ def learn(tx: Transaction, scope_id: ScopeId, fact: Fact, moment: Moment) -> Ste
         failures = {f.operation: f.failure for f in decision.finished if f.failure is not None}
         for operation_id, count in counts.items():
             settle(tx, operation_id, count, failures.get(operation_id), moment)
-    if not decision.scope.machines and _is_nobodys(scope):
+    if scope.machines and not decision.scope.machines and _is_nobodys(scope):
         tx.forget_scope(scope_id)
     return decision
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from lastcall.app import activities
 from lastcall.app.learning import Moment, settle
 from lastcall.engine.errors import (
+    ConflictError,
     PreconditionFailedError,
     ResourceGroupBeingDeletedError,
     ResourceGroupNotFoundError,
@@ -71,6 +72,21 @@ def demand_open_group(reader: Reader, path: Path) -> None:
             f"The resource group '{group.name}' is in deprovisioning state and cannot perform this"
             " operation."
         )
+
+
+def mark_deleting(tx: Transaction, resource: Resource) -> Resource:
+    """Let everybody see that a resource is on its way out: it takes nothing in any more."""
+    properties = resource.content.get("properties", {})
+    state = {"properties": {**properties, "provisioningState": Provisioning.DELETING}}
+    leaving = replace(resource, content={**resource.content, **state})
+    tx.put_resource(leaving)
+    return leaving
+
+
+def refuse_deleting(resource: Resource) -> None:
+    """Refuse to change what is on its way out."""
+    if is_deleting(resource):
+        raise ConflictError(f"The resource '{resource.name}' is being deleted.")
 
 
 def is_deleting(resource: Resource) -> bool:

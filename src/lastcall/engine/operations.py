@@ -25,7 +25,7 @@ class Operation(Value, frozen=True, kw_only=True, omit_defaults=True):
     `removes_set` is the deletion of a whole set: the set goes with its last machine. In the same
     way `removes_resource` is the deletion of a resource, of a group with everything in it. An
     operation that is `part_of` another one counts there like a machine. `asked` is what its end is
-    logged as.
+    logged as. One that `is_kept` is not forgotten after its time: something refers to it.
     """
 
     id: OperationId
@@ -41,6 +41,7 @@ class Operation(Value, frozen=True, kw_only=True, omit_defaults=True):
     resource_id: ResourceId | None = None
     removes_resource: bool = False
     part_of: OperationId | None = None
+    is_kept: bool = False
     asked: Asked | None = None
 
     @property

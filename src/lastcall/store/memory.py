@@ -218,7 +218,9 @@ class MemoryShelf:
         self._operations = {
             key: operation
             for key, operation in self._operations.items()
-            if operation.ended_at is None or operation.ended_at + OPERATIONS_KEPT > now
+            if operation.is_kept
+            or operation.ended_at is None
+            or operation.ended_at + OPERATIONS_KEPT > now
         }
 
 

@@ -41,6 +41,11 @@ def optional_micros(instant: datetime | None) -> int | None:
     return None if instant is None else micros(instant)
 
 
+def prunable_from(operation: Operation) -> int | None:
+    """Return from when an operation is out of date: never, while something refers to it."""
+    return None if operation.is_kept else optional_micros(operation.ended_at)
+
+
 def instant(stored: int) -> datetime:
     """Return a stored number as an instant."""
     return EPOCH + stored * MICROSECOND

@@ -262,7 +262,7 @@ class SqliteShelf:
         self._many(
             "put_operation",
             (
-                (operation.id, rows.optional_micros(operation.ended_at), rows.encode(operation))
+                (operation.id, rows.prunable_from(operation), rows.encode(operation))
                 for operation in changes.operations.values()
             ),
         )

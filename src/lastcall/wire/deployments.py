@@ -14,6 +14,7 @@ from lastcall.wire.paths import Path, parse_path
 Json = dict[str, Any]
 
 DEPLOYMENT_TYPE: Final = "Microsoft.Resources/deployments"
+SECURE: Final = frozenset({"securestring", "secureobject"})
 MODES: Final = {"incremental": "Incremental", "complete": "Complete"}
 STATES: Final = {
     OperationStatus.IN_PROGRESS: "Running",
@@ -49,6 +50,26 @@ def parse_deployment(document: Mapping[str, Any]) -> tuple[Json, Json, str]:
     if mode is None:
         raise InvalidRequestContentError("The deployment mode is Incremental or Complete.")
     return template, parameters, mode
+
+
+def without_secrets(template: Mapping[str, Any]) -> Json:
+    """Return a template without the default values of secure parameters."""
+    declared = template.get("parameters")
+    if not isinstance(declared, Mapping):
+        return dict(template)
+    kept = {name: _without_secret(definition) for name, definition in declared.items()}
+    return {**template, "parameters": kept}
+
+
+def _without_secret(definition: Any) -> Any:
+    if not isinstance(definition, Mapping):
+        return definition
+    is_secure = str(definition.get("type", "")).lower() in SECURE
+    return {
+        key: value
+        for key, value in definition.items()
+        if not (is_secure and key.lower() == "defaultvalue")
+    }
 
 
 def encode_deployment(

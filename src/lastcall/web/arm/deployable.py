@@ -14,14 +14,16 @@ from lastcall.engine.model import OperationId, Provisioning
 from lastcall.engine.operations import Operation
 from lastcall.ports import Reader, Transaction
 from lastcall.web.arm import availability_sets, cloud_services, virtual_machines
+from lastcall.web.arm.groups import encode_group
 from lastcall.web.arm.kinds import Kind as ResourceKind
 from lastcall.web.arm.views import Manner, show_set
 from lastcall.wire.autoscale_documents import created, encode_setting
 from lastcall.wire.catalogue import provider
 from lastcall.wire.children import show
 from lastcall.wire.defaults import NEWEST
+from lastcall.wire.deployments import DEPLOYMENT_TYPE
 from lastcall.wire.names import SET_TYPE, set_id
-from lastcall.wire.paths import Path
+from lastcall.wire.paths import GROUP_TYPE, Path
 from lastcall.wire.spelling import with_known_names
 
 Json = dict[str, Any]
@@ -34,13 +36,16 @@ OTHERS: Final = (virtual_machines.KIND, availability_sets.KIND, cloud_services.K
 
 def kinds() -> Kinds:
     """Return every type."""
+    others = Kind(write=_write_generic, show=_show_generic, delete=_delete_generic)
     return Kinds(
         known={
             SET_TYPE.lower(): Kind(write=_write_set, show=_show_set, delete=_delete_set),
             autoscale.KIND: Kind(write=_write_setting, show=_show_setting, delete=_delete_setting),
+            GROUP_TYPE.lower(): replace(others, show=_show_group),
+            DEPLOYMENT_TYPE.lower(): replace(others, show=_show_deployment),
             **{one.type.lower(): _with_machines(one) for one in OTHERS},
         },
-        other=Kind(write=_write_generic, show=_show_generic, delete=_delete_generic),
+        other=others,
         api_versions=_api_versions,
     )
 
@@ -134,10 +139,22 @@ def _write_generic(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation
 
 
 def _show_generic(reader: Reader, path: Path, _version: str) -> Json:
-    found = generic.find(reader, path)
+    found = generic.find(reader, path) if generic.is_generic(path) else None
     if found is None:
         raise ResourceNotFoundError
     return show(found)
+
+
+def _show_group(reader: Reader, path: Path, _version: str) -> Json:
+    return encode_group(resources.known(reader, path))
+
+
+def _show_deployment(reader: Reader, path: Path, _version: str) -> Json:
+    """Return a deployment inside the one under way: what is written of it is all there is."""
+    found = resources.known(reader, path)
+    outputs = found.content.get("outputs", {})
+    properties = {"provisioningState": Provisioning.SUCCEEDED, "outputs": outputs}
+    return {"id": found.path, "name": found.name, "type": path.type, "properties": properties}
 
 
 def _delete_generic(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
+from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -57,7 +58,7 @@ class Deployments:
             lambda tx, moment: self._deployed(tx, asked, moment)
         )
         operation = str(deployment.content["operation"])
-        url = f"{call.base}{deployment.path}/operationStatuses/{operation}"
+        url = f"{call.base}{quote(deployment.path)}/operationStatuses/{operation}"
         headers = {
             "Azure-AsyncOperation": f"{url}?api-version={api_version(call)}",
             **RETRY_AFTER,
@@ -203,8 +204,7 @@ def _part(reader: Reader, deployment: Resource, part: Part, number: int) -> Json
     path = parse_path(part.path)
     assert path is not None, "a part is a resource"
     error = encode_detail(part.path, part.code, part.message) if part.code else {}
-    operation = None if part.operation is None else reader.operation(part.operation)
-    return encode_part(deployment, path, operation, error, number)
+    return encode_part(deployment, path, deployments.awaited(reader, part), error, number)
 
 
 def routes(platform: Platform, account: Account, kinds: Kinds) -> Iterator[Route]:
