@@ -41,7 +41,8 @@ class RandomIds:
 
     def secret(self) -> str:
         """Return a secret; no seed foretells it."""
-        return secrets.token_urlsafe(SECRET_BYTES)
+        # A letter in front: what begins with "-" is taken for a flag by command lines.
+        return f"s{secrets.token_urlsafe(SECRET_BYTES)}"
 
     def chance(self) -> float:
         """Return a number from 0 to 1."""

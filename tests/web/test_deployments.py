@@ -391,3 +391,34 @@ async def test_the_oldest_deployments_make_room(desk, monkeypatch):
         await desk.settle(timedelta(seconds=1))
     listed = (await desk.arm("GET", DEPLOYMENTS)).json()["value"]
     assert [one["name"] for one in listed] == ["a", "b"]
+
+
+async def test_what_if_tells_no_secret_and_takes_none_for_a_change(desk):
+    with_secret = a_set()
+    del with_secret["properties"]["singlePlacementGroup"]  # Null: it would be taken away.
+    profile = with_secret["properties"]["virtualMachineProfile"]
+    profile["osProfile"] = {"adminPassword": "hunter2", "computerNamePrefix": "web"}
+    body = a_deployment(with_secret)
+    fresh = await desk.arm("POST", f"{ONE}/whatIf", body)
+    assert fresh.json()["properties"]["changes"][0]["changeType"] == "Create"
+    assert "hunter2" not in fresh.text
+    await deploy(desk, body)
+    again = await desk.arm("POST", f"{ONE}/whatIf", body)
+    assert "hunter2" not in again.text
+    assert again.json()["properties"]["changes"][0]["changeType"] == "NoChange"
+
+
+async def test_a_group_on_its_way_out_is_not_even_validated_for(desk):
+    await deploy(desk, a_deployment(a_set()))
+    await desk.watch()
+    assert (await desk.arm("DELETE", GROUP)).status_code == 202
+    for method, path in (("PUT", ONE), ("POST", f"{ONE}/validate"), ("POST", f"{ONE}/whatIf")):
+        answer = await desk.arm(method, path, a_deployment())
+        assert answer.status_code == 409, answer.text
+        assert answer.json()["error"]["code"] == "ResourceGroupBeingDeleted"
+
+
+async def test_only_groups_are_deployed_to(desk):
+    whole = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Resources/deployments/one"
+    answer = await desk.arm("PUT", whole, a_deployment())
+    assert (answer.status_code, answer.json()["error"]["code"]) == (501, "NotImplemented")

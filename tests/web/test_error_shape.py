@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lastcall.engine.limits import ARM_BODY_BYTES_MAX
+from lastcall.web.arm.deployments import NOT_BUILT
 from lastcall.web.arm.not_implemented import NOT_IMPLEMENTED
 from lastcall.web.arm.virtual_machines import UNBUILT as UNBUILT_OF_MACHINES
 from lastcall.web.arm.virtual_machines import VM as MACHINE
@@ -69,7 +70,8 @@ NAMED = (
     "address",
 )
 UNBUILT = {(unbuilt.method, unbuilt.path) for unbuilt in NOT_IMPLEMENTED} | {
-    ("POST", f"{MACHINE}/{name}") for name in (*UNBUILT_OF_MACHINES, "deallocate")
+    *(("POST", f"{MACHINE}/{name}") for name in (*UNBUILT_OF_MACHINES, "deallocate")),
+    *NOT_BUILT,
 }
 NOT_JSON = [b"{", b"", b"[]", b'"x"', b"\xff\xfe", b'{"a":' * 2000, b"nul", b'{"a":"\\ud800"}']
 VERBS = ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"]

@@ -29,7 +29,7 @@ from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
 from lastcall.engine.value import Value
 from lastcall.ports import Reader, Transaction
-from lastcall.wire.deployments import DEPLOYMENT_TYPE, FAILED, without_secrets
+from lastcall.wire.deployments import DEPLOYMENT_TYPE, FAILED, masked, without_secrets
 from lastcall.wire.names import scale_set_path
 from lastcall.wire.paths import GROUP_TYPE, Path, group_path, parse_path
 from lastcall.wire.quoting import shown
@@ -69,6 +69,7 @@ def plan(reader: Reader, asked: Asked, kinds: Kinds, moment: Moment) -> "Plan":
     # Not before the first deployment: it is the largest piece of the package.
     from lastcall.wire.templates import Context, Group, plan_deployment  # noqa: PLC0415
 
+    resources.demand_open_group(reader, asked.path)
     group = resources.known(reader, group_path(asked.path.subscription, asked.path.group))
     where = Group(
         id=group.path,
@@ -147,7 +148,7 @@ def foresee(reader: Reader, asked: Asked, kinds: Kinds, moment: Moment) -> list[
     existing = {
         path.text: kinds.of(path).show(reader, path, "") for path in _present(reader, asked.path)
     }
-    return what_if(planned, existing, complete=asked.mode == COMPLETE)
+    return masked(what_if(planned, existing, complete=asked.mode == COMPLETE))
 
 
 def template_hash(template: Mapping[str, Any]) -> str:

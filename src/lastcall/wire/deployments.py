@@ -8,13 +8,14 @@ from lastcall.engine.effects import Failure
 from lastcall.engine.errors import InvalidRequestContentError
 from lastcall.engine.operations import Operation, OperationStatus
 from lastcall.engine.resources import Resource
-from lastcall.wire.arm import encode_error
+from lastcall.wire.arm import SECRETS, encode_error
 from lastcall.wire.paths import Path, parse_path
 
 Json = dict[str, Any]
 
 DEPLOYMENT_TYPE: Final = "Microsoft.Resources/deployments"
 SECURE: Final = frozenset({"securestring", "secureobject"})
+HIDDEN: Final = frozenset(name.lower() for name in SECRETS)
 MODES: Final = {"incremental": "Incremental", "complete": "Complete"}
 STATES: Final = {
     OperationStatus.IN_PROGRESS: "Running",
@@ -59,6 +60,33 @@ def without_secrets(template: Mapping[str, Any]) -> Json:
         return dict(template)
     kept = {name: _without_secret(definition) for name, definition in declared.items()}
     return {**template, "parameters": kept}
+
+
+def masked(changes: Iterable[Json]) -> list[Json]:
+    """Return what would change without secrets; one that is written again is no change."""
+    return [_masked(change) for change in changes]
+
+
+def _masked(change: Json) -> Json:
+    told = {
+        key: _bare(value) if key in ("before", "after") else value for key, value in change.items()
+    }
+    if "delta" in change:
+        told["delta"] = [one for one in change["delta"] if not _tells_secret(one)]
+        if not told["delta"]:
+            told.pop("delta")
+            told["changeType"] = "NoChange"
+    return told
+
+
+def _tells_secret(delta: Json) -> bool:
+    return str(delta.get("path", "")).rpartition(".")[2].lower() in HIDDEN
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _bare(item) for key, item in value.items() if key.lower() not in HIDDEN}
+    return [_bare(item) for item in value] if isinstance(value, list) else value
 
 
 def _without_secret(definition: Any) -> Any:

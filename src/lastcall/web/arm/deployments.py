@@ -18,7 +18,7 @@ from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
 from lastcall.web.account import Account
 from lastcall.web.arm.front_door import SUBSCRIPTION, api_version, arm_route
-from lastcall.web.errors import RETRY_AFTER
+from lastcall.web.errors import RETRY_AFTER, NotBuiltError
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire.arm import encode_list, encode_operation
 from lastcall.wire.deployments import (
@@ -41,6 +41,15 @@ DEPLOYMENTS: Final = f"{GROUP}/providers/{DEPLOYMENT_TYPE}"
 DEPLOYMENT: Final = f"{DEPLOYMENTS}/{{deployment}}"
 # Where older clients look for what a deployment has done.
 OLD_DEPLOYMENT: Final = f"{GROUP}/deployments/{{deployment}}"
+
+
+WHOLE: Final = f"{SUBSCRIPTION}/providers/{DEPLOYMENT_TYPE}/{{deployment}}"
+NOT_BUILT: Final = (
+    ("PUT", WHOLE),
+    ("POST", f"{WHOLE}/validate"),
+    ("POST", f"{WHOLE}/whatIf"),
+    ("POST", f"{GROUP}/exportTemplate"),
+)
 
 
 class Deployments:
@@ -164,6 +173,15 @@ class Deployments:
         return [self._shown(reader, deployment) for deployment in found]
 
 
+async def _refuse(call: Call) -> Response:
+    body = await call.body()
+    if body.strip() or call.method == "PUT":
+        parse_lenient(body)
+    raise NotBuiltError(
+        "Templates are deployed to resource groups only, and groups are not made into templates."
+    )
+
+
 def _path(call: Call) -> Path:
     names = call.names
     return Path(
@@ -222,6 +240,8 @@ def routes(platform: Platform, account: Account, kinds: Kinds) -> Iterator[Route
     yield route("POST", export, handlers.export, "Give the template of a deployment back")
     status = f"{DEPLOYMENT}/operationStatuses/{{operation}}"
     yield route("GET", status, handlers.follow, "Follow a deployment")
+    for method, place in NOT_BUILT:
+        yield route(method, place, _refuse, "Not implemented: only groups are deployed to", ())
     for where in (DEPLOYMENT, OLD_DEPLOYMENT):
         parts = f"{where}/operations"
         yield route("GET", parts, handlers.list_parts, "List a deployment's resources")
