@@ -1,15 +1,23 @@
 """Who may have a token, and who is let in with one."""
 
 import pytest
+from msgspec.structs import replace
 
 from lastcall.app import principals
 from lastcall.app.authority import InvalidClientError
 from lastcall.app.hashing import hashed
+from lastcall.app.managed import WantedIdentity, choose
 from lastcall.app.tokens import InvalidTokenError
 from lastcall.engine.errors import ConflictError, OperationNotAllowedError, ResourceNotFoundError
 from lastcall.engine.limits import PRINCIPALS_MAX
 from tests.app.signing import CONTROL, OWN, SECRET, an_authority
-from tests.web.desk import a_desk
+from tests.web.desk import ROOT, WEB, a_desk, a_model
+from tests.web.machines import VM, a_vm
+
+SHARED = f"{ROOT.rpartition('/')[0]}/Microsoft.ManagedIdentity/userAssignedIdentities/shared"
+SYSTEM = {"identity": {"type": "SystemAssigned"}}
+ASSIGNED = {"identity": {"type": "UserAssigned", "userAssignedIdentities": {SHARED: {}}}}
+NONE = {"identity": {"type": "None", "userAssignedIdentities": None}}
 
 
 @pytest.fixture
@@ -56,6 +64,41 @@ async def test_who_was_deleted_is_out_at_once_with_every_token(authority):
         await authority.admit(token.text)
     with pytest.raises(InvalidClientError):
         await authority.sign_in(made.app_id, secret, CONTROL)
+
+
+@pytest.mark.parametrize(("path", "model"), [(WEB, a_model(1)), (VM, a_vm())])
+@pytest.mark.parametrize("identity", [SYSTEM, ASSIGNED])
+async def test_a_machines_token_is_good_for_as_long_as_its_resource_assigns_it(
+    path, model, identity
+):
+    async with a_desk() as desk:
+        authority = an_authority(desk.platform)
+        holder = choose(identity, path, WantedIdentity())
+        token = (await authority.grant_machine(holder, CONTROL)).text
+
+        async def is_let_in():
+            try:
+                return await authority.admit(token) == holder
+            except InvalidTokenError:
+                return False
+
+        assert not await is_let_in()
+        await desk.arm("PUT", path, model | identity)
+        assert await is_let_in()
+        await desk.arm("PUT", path, model | NONE)
+        assert not await is_let_in()
+        await desk.arm("PUT", path, model | identity)
+        assert await is_let_in()
+        await desk.arm("DELETE", path)
+        assert not await is_let_in()
+
+
+async def test_a_machines_token_that_does_not_say_whose_machine_it_is_is_refused(authority):
+    holder = replace(choose(SYSTEM, WEB, WantedIdentity()), bearer="")
+    token = await authority.grant_machine(holder, CONTROL)
+
+    with pytest.raises(InvalidTokenError):
+        await authority.admit(token.text)
 
 
 async def test_no_secret_is_kept(authority):

@@ -27,7 +27,8 @@ def test_the_sets_own_identity_goes_without_saying(kind):
 
 
 def test_the_only_one_that_was_assigned_goes_without_saying():
-    assert choose(model("UserAssigned", FIRST), SET, NONE).resource_id == FIRST
+    chosen = choose(model("UserAssigned", FIRST), SET, NONE)
+    assert (chosen.resource_id, chosen.bearer) == (FIRST, SET)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,11 @@
-import pytest
+from datetime import timedelta
 
-from lastcall.app import cloud_services
+import pytest
+from msgspec.structs import replace
+
+from lastcall.app import cloud_services, machines, resources
 from lastcall.engine.errors import ConflictError
+from lastcall.engine.model import Model
 from lastcall.wire.paths import parse_path
 from tests.web.desk import ROOT, SUBSCRIPTION
 from tests.web.machines import SERVICE, a_service
@@ -160,6 +164,35 @@ async def test_services_are_listed_by_group_and_subscription(shop):
     for path in (f"{ROOT}/cloudServices", EVERYWHERE):
         listed = (await shop.arm("GET", path)).json()["value"]
         assert [entry["name"] for entry in listed] == ["shop"]
+
+
+@pytest.mark.parametrize(
+    ("query", "reached"), [("", "InProgress"), ("?forceDeletion=true", "Succeeded")]
+)
+async def test_a_forced_deletion_of_an_instance_does_not_wait(shop, query, reached):
+    # No role gives notice; a machine that has it all the same shows what was asked for.
+    def work(tx, moment):
+        service = resources.known(tx, parse_path(SERVICE))
+        first = cloud_services.member(tx, service, "FrontEnd_IN_0")
+        name = "FrontEnd_IN_7"
+        noticed = replace(
+            first,
+            id=moment.ids.machine_id(),
+            name=name,
+            instance_id=name,
+            path=f"{INSTANCES}/{name}",
+            model=Model(notice=timedelta(minutes=10)),
+        )
+        operation = resources.begin(tx, service, "write", moment)
+        machines.admit(tx, [(service.scope_id, noticed)], operation.id, moment)
+        resources.expect(tx, operation, 1, moment)
+
+    await shop.platform.transact(work)
+    await shop.settle()
+
+    answer = await shop.arm("DELETE", f"{INSTANCES}/FrontEnd_IN_7{query}")
+
+    assert await status(shop, answer) == reached
 
 
 async def test_a_service_is_deleted_with_everything(shop):

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from lastcall.app import resources
+from lastcall.app import flexible, resources
 from lastcall.app.events import Approval, approve
 from lastcall.app.learning import Moment
-from lastcall.app.scale_sets import members
 from lastcall.app.virtual_machines import machine_of
 from lastcall.engine.errors import EventNotFoundError, ResourceNotFoundError
 from lastcall.engine.model import EventId, Scope, ScopeId
-from lastcall.engine.scale_sets import Orchestration
 from lastcall.ports import Reader, Transaction
 from lastcall.wire.names import SET_TYPE, set_id
 from lastcall.wire.paths import Path
@@ -54,11 +52,9 @@ def _scope_of_machine(reader: Reader, path: Path) -> ScopeId:
     vm = resources.find(reader, path)
     if vm is not None:
         return machine_of(reader, vm)[0]
-    for scale_set in reader.scale_sets(path.group):
-        if scale_set.traits.orchestration is Orchestration.FLEXIBLE:
-            for scope_id, machine in members(reader, scale_set):
-                if machine.name.lower() == path.name.lower():
-                    return scope_id
+    found = flexible.find(reader, path)
+    if found is not None:
+        return found.scope_id
     resources.known(reader, path)
     raise AssertionError("what is not found is not known")
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from lastcall.app import principals
+from lastcall.app import managed, principals
 from lastcall.app.hashing import NOBODYS, hashed, is_same
 from lastcall.app.platform import Platform
 from lastcall.app.principals import Principal
@@ -57,7 +57,14 @@ class Authority:
     async def admit(self, text: str) -> Holder:
         """Return who holds a token, or refuse; who was deleted is out at once."""
         holder = await self.tokens.holder(text)
-        if holder.resource_id or holder.app_id == self.own.app_id:
+        if holder.app_id == self.own.app_id:
+            return holder
+        if holder.resource_id:
+            if not await self._platform.read(lambda r: managed.is_assigned(r, holder)):
+                raise InvalidTokenError(
+                    "The identity of the access token belongs to a machine's resource that has been"
+                    " deleted or no longer assigns it."
+                )
             return holder
         if await self._platform.read(lambda r: principals.find(r, holder.app_id)) is None:
             raise InvalidTokenError("The principal of the access token has been deleted.")

@@ -4,10 +4,18 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from lastcall.app import resources
 from lastcall.app.tokens import Holder, Token
-from lastcall.engine.errors import DomainError, InvalidParameterError
+from lastcall.engine.errors import DomainError, InvalidParameterError, ResourceNotFoundError
 from lastcall.engine.limits import TOKEN_RESOURCE_CHARACTERS_MAX
 from lastcall.engine.value import Value
+from lastcall.ports import Reader
+from lastcall.wire.names import SET_TYPE, set_id
+from lastcall.wire.paths import Path, parse_path
 
 # A resource's identity is the same wherever and whenever it is asked for.
 NAMESPACE: Final = uuid.UUID("5b0c7a3e-6f0a-4f6b-9a53-0c1d2f7f8a51")
@@ -84,6 +92,38 @@ def identity_of(resource_id: str) -> Holder:
 
 def choose(model: Mapping[str, Any], resource_id: str, wanted: WantedIdentity) -> Holder:
     """Return the identity that a machine of this model speaks for, or refuse."""
+    return replace(_chosen(model, resource_id, wanted), bearer=resource_id)
+
+
+def is_assigned(reader: Reader, holder: Holder) -> bool:
+    """Whether the resource whose machine has a token still exists and assigns it the identity."""
+    path = parse_path(holder.bearer)
+    model = None if path is None else _model_at(reader, path)
+    if model is None:
+        return False
+    assigned = (*_system_assigned(model, holder.bearer), *_user_assigned(model))
+    return any(each.app_id == holder.app_id for each in assigned)
+
+
+class _Identified(Struct):
+    """The one member of a set's model that is looked at: the rest is not even decoded."""
+
+    identity: Any = None
+
+
+def _model_at(reader: Reader, path: Path) -> Mapping[str, Any] | None:
+    if path.kind != SET_TYPE.lower():
+        found = resources.find(reader, path)
+        return None if found is None else found.content
+    try:
+        scale_set = reader.scale_set(set_id(path.subscription, path.group, path.name))
+    except ResourceNotFoundError:
+        return None
+    document = reader.document(scale_set.id, scale_set.number)
+    return {"identity": msgspec.json.decode(document, type=_Identified).identity}
+
+
+def _chosen(model: Mapping[str, Any], resource_id: str, wanted: WantedIdentity) -> Holder:
     system, assigned = _system_assigned(model, resource_id), tuple(_user_assigned(model))
     if wanted.is_named:
         found = [each for each in (*system, *assigned) if wanted.fits(each)]

@@ -22,8 +22,10 @@ WELL_KNOWN_AUDIENCES: Final = (
     "https://management.core.windows.net",
 )
 
-# The claim that tells whose identity it is; only machines' tokens have it.
+# The claims that tell whose identity it is and whose machine has got it; only machines' tokens
+# have them.
 MACHINES: Final = "xms_mirid"
+BEARER: Final = "xms_az_rid"
 
 
 class AuthenticationError(DomainError):
@@ -53,12 +55,16 @@ class WrongAudienceError(AuthenticationError):
 
 
 class Holder(Value, frozen=True, kw_only=True):
-    """Whom a token speaks for; `resource_id` is whose identity it is, if it is a machine's."""
+    """Whom a token speaks for; `resource_id` is whose identity it is, if it is a machine's.
+
+    `bearer` is the resource that assigns the identity to its machines: it may be another's.
+    """
 
     app_id: str
     object_id: str
     name: str = ""
     resource_id: str = ""
+    bearer: str = ""
 
 
 class Token(Value, frozen=True, kw_only=True):
@@ -107,6 +113,7 @@ class Tokens:
                 "ver": "1.0",
                 **({"app_displayname": holder.name} if holder.name else {}),
                 **({MACHINES: holder.resource_id} if holder.resource_id else {}),
+                **({BEARER: holder.bearer} if holder.bearer else {}),
             }
         )
         return Token(
@@ -132,6 +139,7 @@ class Tokens:
             object_id=str(claims.get("oid", "")),
             name=str(claims.get("app_displayname", "")),
             resource_id=str(claims.get(MACHINES, "")),
+            bearer=str(claims.get(BEARER, "")),
         )
 
     async def public_keys(self) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ A lone machine is a scope of its own; one that names an availability set is in t
 from collections.abc import Mapping
 from typing import Any
 
-from lastcall.app import availability_sets, machines, resources
+from lastcall.app import availability_sets, flexible, machines, resources
 from lastcall.app.learning import Moment
 from lastcall.app.machines import Wish
 from lastcall.app.resources import Written
@@ -48,6 +48,7 @@ def write(
     part_of: OperationId | None = None,
 ) -> Written:
     """Create a virtual machine or change it, whoever asks: a request or a deployment."""
+    flexible.refuse_write(tx, path)
     refuse_members(body, api_version, members=MEMBERS, root="vm")
     before = resources.find(tx, path)
     content = merge_machine(None if before is None else before.content, body)

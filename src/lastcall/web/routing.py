@@ -73,6 +73,10 @@ class Call:
             key.lower(): value for key, value in reversed(request.query_params.multi_items())
         }
 
+    def renamed(self, **names: str) -> "Call":
+        """Return the same request as if its path had these names too."""
+        return Call(self._request, {**self.names, **names}, self.caller)
+
     @property
     def method(self) -> str:
         """Return the verb as it was sent: a HEAD is handled by the route of its GET."""

@@ -121,28 +121,30 @@ class CloudServices(Resources):
 
     async def delete_instance(self, call: Call) -> Response:
         """Delete one role instance."""
-        call.flag("forceDeletion")
+        wish = Wish(action=Action.DELETE, force=call.flag("forceDeletion"))
         try:
-            return await self._done(call, Action.DELETE, (call.names["roleInstance"],))
+            return await self._done(call, wish, (call.names["roleInstance"],))
         except InstanceNotFoundError:
             return Response(status_code=204)
 
     async def act(self, call: Call, *, action: Action) -> Response:
         """Do something to a service as a whole."""
         await optional_body(call)
-        return await self._done(call, action, None)
+        return await self._done(call, Wish(action=action), None)
 
     async def act_on_named(self, call: Call, *, action: Action) -> Response:
         """Do something to the role instances that the body names."""
-        return await self._done(call, action, parse_role_instances(await optional_body(call)))
+        return await self._done(
+            call, Wish(action=action), parse_role_instances(await optional_body(call))
+        )
 
     async def act_on_one(self, call: Call, *, action: Action) -> Response:
         """Do something to one role instance."""
         await optional_body(call)
-        return await self._done(call, action, (call.names["roleInstance"],))
+        return await self._done(call, Wish(action=action), (call.names["roleInstance"],))
 
-    async def _done(self, call: Call, action: Action, names: tuple[str, ...] | None) -> Response:
-        path, wish = self.path(call), Wish(action=action)
+    async def _done(self, call: Call, wish: Wish, names: tuple[str, ...] | None) -> Response:
+        path = self.path(call)
         operation = await self._platform.transact(
             lambda tx, moment: cloud_services.act(tx, known(tx, path), wish, names, moment)
         )

@@ -1,6 +1,6 @@
 """Sets and instances as they are shown to a client of an api-version."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache
 from typing import Any, Final
@@ -63,16 +63,22 @@ def show_sets(reader: Reader, scale_sets: Iterable[ScaleSet], manner: Manner) ->
     return [show_set(reader, scale_set, manner) for scale_set in scale_sets]
 
 
-def show_instances(
-    reader: Reader, scale_set: ScaleSet, chosen: Members, manner: Manner
-) -> list[Json]:
-    """Return instances with the model that each has; with their views when they are expanded."""
+def models_of(reader: Reader, scale_set: ScaleSet, version: str) -> Callable[[int], Json]:
+    """Return what gives a set's model by its number, as a client of an api-version sees it."""
 
     @cache
     def model(number: int) -> Json:
         document = parse_stored(reader.document(scale_set.id, number))
-        return visible(completed(document, scale_set.traits, manner.version), manner.version)
+        return visible(completed(document, scale_set.traits, version), version)
 
+    return model
+
+
+def show_instances(
+    reader: Reader, scale_set: ScaleSet, chosen: Members, manner: Manner
+) -> list[Json]:
+    """Return instances with the model that each has; with their views when they are expanded."""
+    model = models_of(reader, scale_set, manner.version)
     latest = parse_stored(reader.document(scale_set.id, scale_set.number))
     shown = []
     for scope_id, machine in chosen:

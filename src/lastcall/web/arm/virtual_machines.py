@@ -1,4 +1,7 @@
-"""Virtual machines that no scale set owns: written, shown, acted on, evicted, deleted."""
+"""Virtual machines: written, shown, acted on, evicted, deleted.
+
+The instances of Flexible sets are some too: whatever is done to one is done to the instance.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +10,8 @@ from typing import Final
 
 from starlette.responses import Response
 
-from lastcall.app import virtual_machines
+from lastcall.app import flexible, virtual_machines
+from lastcall.app.flexible import Flexible
 from lastcall.app.platform import Platform
 from lastcall.app.resources import known
 from lastcall.app.virtual_machines import machine_of
@@ -16,6 +20,12 @@ from lastcall.engine.model import Action
 from lastcall.engine.resources import Resource
 from lastcall.ports import Reader
 from lastcall.web.account import Account
+from lastcall.web.arm.flexible import (
+    as_instance,
+    list_flexible,
+    show_flexible,
+    view_flexible,
+)
 from lastcall.web.arm.front_door import (
     COMPUTE,
     LOCATION,
@@ -24,11 +34,14 @@ from lastcall.web.arm.front_door import (
     api_version,
     arm_route,
 )
+from lastcall.web.arm.instances import Instances
 from lastcall.web.arm.kinds import Kind, Resources, optional_body
+from lastcall.web.arm.sizes import show_size
 from lastcall.web.arm.views import Json, Manner
 from lastcall.web.errors import NotBuiltError
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire.arm import encode_list
+from lastcall.wire.catalogue import all_sizes
 from lastcall.wire.quoting import shown
 from lastcall.wire.versions import refuse_api_version
 from lastcall.wire.virtual_machines import (
@@ -67,7 +80,7 @@ UNBUILT: Final = {
     "runCommand": NO_AGENT,
 }
 # What az asks for the virtual machines of a set with.
-OF_SET: Final = re.compile(r"'virtualMachineScaleSet/id' eq '[^']+'", re.IGNORECASE)
+OF_SET: Final = re.compile(r"'virtualMachineScaleSet/id' eq '([^']+)'", re.IGNORECASE)
 
 
 def show(reader: Reader, vm: Resource, view: Manner) -> Json:
@@ -91,28 +104,65 @@ KIND: Final = Kind(
 class VirtualMachines(Resources):
     """Handlers for `virtualMachines`."""
 
+    def __init__(self, platform: Platform, kind: Kind) -> None:
+        super().__init__(platform, kind)
+        self._instances = Instances(platform)
+
     async def list_some(self, call: Call) -> Response:
-        """List virtual machines; none of them is in a scale set."""
-        filtered = call.query("$filter")
-        if filtered is None:
-            return await self.list_all(call)
-        if not OF_SET.fullmatch(filtered.strip()):
-            raise InvalidParameterError(
-                f"The $filter '{shown(filtered)}' is not supported; only"
-                " 'virtualMachineScaleSet/id' eq '...' is.",
-                target="$filter",
-            )
-        return json(encode_list([]))
+        """List virtual machines, those of one Flexible set if a filter names it."""
+        view, filtered = self.view(call), call.query("$filter")
+        wanted = None if filtered is None else _set_named_in(filtered)
+
+        def work(reader: Reader) -> list[Json]:
+            alone = self.listed(reader, call, view)  # It demands the group, too.
+            found = list_flexible(reader, call, view, wanted)
+            return sorted(alone + found, key=_id) if wanted is None else found
+
+        return json(encode_list(await self._platform.read(work)))
+
+    async def write(self, call: Call, *, may_create: bool) -> Response:
+        """Create a virtual machine or change it; instances are written by their set."""
+        path = self.path(call)
+        await self._platform.read(lambda r: flexible.refuse_write(r, path))
+        return await super().write(call, may_create=may_create)
+
+    async def show(self, call: Call) -> Response:
+        """Show one virtual machine."""
+        path, view = self.path(call), self.view(call)
+
+        def work(reader: Reader) -> Json:
+            found = flexible.find(reader, path)
+            if found is None:
+                return show(reader, known(reader, path), view)
+            return show_flexible(reader, found, view)
+
+        return json(await self._platform.read(work))
 
     async def show_view(self, call: Call) -> Response:
         """Show how a virtual machine is doing (R103)."""
         path, view = self.path(call), self.view(call)
 
         def work(reader: Reader) -> Json:
+            found = flexible.find(reader, path)
+            if found is not None:
+                return view_flexible(found, view)
             vm = known(reader, path)
             return encode_machine_view(vm, machine_of(reader, vm)[1], view.now)
 
         return json(await self._platform.read(work))
+
+    async def list_sizes(self, call: Call) -> Response:
+        """List the sizes that a virtual machine can have: all there are."""
+        if await self._instance(call) is None:
+            return await super().list_sizes(call)
+        return json(encode_list(map(show_size, all_sizes())))
+
+    async def delete(self, call: Call) -> Response:
+        """Delete a virtual machine."""
+        found = await self._instance(call)
+        if found is not None:
+            return await self._instances.delete(as_instance(call, found))
+        return await super().delete(call)
 
     async def act(self, call: Call, *, action: Action) -> Response:
         """Do something to a virtual machine."""
@@ -120,6 +170,10 @@ class VirtualMachines(Resources):
         path = self.path(call)
         if call.flag("hibernate"):
             raise NotBuiltError("Hibernation is not implemented.")
+        found = await self._instance(call)
+        if found is not None:
+            _refuse_reapply(found, action)
+            return await self._instances.act(as_instance(call, found), action=action)
         operation = await self._platform.transact(
             lambda tx, moment: virtual_machines.act(tx, known(tx, path), action, moment)
         )
@@ -129,7 +183,9 @@ class VirtualMachines(Resources):
         """Evict a Spot virtual machine (R83)."""
         await optional_body(call)
         refuse_api_version(api_version(call), EVICTION_SINCE)
-        path = self.path(call)
+        path, found = self.path(call), await self._instance(call)
+        if found is not None:
+            return await self._instances.evict(as_instance(call, found))
         await self._platform.transact(
             lambda tx, moment: virtual_machines.evict(tx, known(tx, path), moment)
         )
@@ -139,8 +195,37 @@ class VirtualMachines(Resources):
         """Say that an operation is not built; what it would refuse is refused first."""
         await optional_body(call)
         path = self.path(call)
-        await self._platform.read(lambda r: known(r, path))
+        if await self._instance(call) is None:
+            await self._platform.read(lambda r: known(r, path))
         raise NotBuiltError(f"The operation '{name}' is not implemented. {UNBUILT[name]}")
+
+    async def _instance(self, call: Call) -> Flexible | None:
+        path = self.path(call)
+        return await self._platform.read(lambda r: flexible.find(r, path))
+
+
+def _set_named_in(filtered: str) -> str:
+    found = OF_SET.fullmatch(filtered.strip())
+    if found is None:
+        raise InvalidParameterError(
+            f"The $filter '{shown(filtered)}' is not supported; only"
+            " 'virtualMachineScaleSet/id' eq '...' is.",
+            target="$filter",
+        )
+    return found[1]
+
+
+def _refuse_reapply(found: Flexible, action: Action) -> None:
+    """Refuse what would bring an instance its set's latest model, which nobody asked for."""
+    if action is Action.UPDATE:
+        raise NotBuiltError(
+            "The operation 'reapply' is not implemented for an instance of a scale set: upgrade"
+            f" the instances of '{found.scale_set.name}' instead."
+        )
+
+
+def _id(shown: Json) -> str:
+    return str(shown["id"]).lower()
 
 
 def routes(platform: Platform, account: Account) -> Iterator[Route]:
