@@ -647,6 +647,25 @@ async def test_a_template_deploys_a_setting_with_its_set(desk):
     assert failed["status"] == "Failed"
 
 
+async def test_what_hung_below_a_set_goes_with_it(web):
+    other = f"{WEB}2"
+    child = "/providers/Microsoft.Insights/diagnosticSettings/x"
+    await web.arm("PUT", other, with_notice())
+    for path in (WEB, other):
+        assert (await web.arm("PUT", f"{path}{child}", {"properties": {}})).status_code == 201
+    await report(web, 90)
+
+    await web.arm("DELETE", f"{WEB.upper()}?forceDeletion=true")
+
+    assert (await web.arm("GET", f"{WEB}{child}")).status_code == 404
+    assert (await web.arm("GET", f"{other}{child}")).status_code == 200
+    assert await listed(web) == []
+    await web.arm("PUT", WEB, with_notice())
+    await put(web)
+    await web.settle(MINUTE)
+    assert await capacity(web) == 2, "the new set has measured nothing"
+
+
 async def test_what_was_measured_is_nobody_elses_to_write(web):
     await report(web, 90)
     series = f"{WEB}/providers/lastcall/metrics/{CPU}".replace(" ", "%20")
