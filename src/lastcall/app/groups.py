@@ -85,22 +85,33 @@ def delete(tx: Transaction, path: Path, forced: frozenset[str], moment: Moment) 
     group = known(tx, path)
     sets, others = tx.scale_sets(path.group), _with_machines(tx, group.group)
     if is_deleting(group):
-        running = OperationId(group.content[DELETION])
-        if SET_KIND in forced:
-            for scale_set in sets:
-                scale_sets.delete(tx, scale_set.id, moment, force=True)
-        return tx.operation(running)
-    operation = begin(tx, group, "delete group", moment, removes=True)
-    state = {"properties": {"provisioningState": Provisioning.DELETING}, DELETION: operation.id}
-    tx.put_resource(replace(group, content={**group.content, **state}, number=group.number + 1))
-    # All parts are counted before the first begins: one without machines ends at once.
-    operation = expect(tx, operation, len(sets) + len(others), moment)
+        # All that is left has its notice; only what is to go without it is asked once more.
+        sets = sets if SET_KIND in forced else []
+        others = [found for found in others if found.kind in forced]
+        operation = _await_more(tx, OperationId(group.content[DELETION]), len(sets) + len(others))
+    else:
+        operation = _begin_deletion(tx, group, len(sets) + len(others), moment)
     for scale_set in sets:
         _delete_set(tx, scale_set, moment, Terms(part_of=operation.id, force=SET_KIND in forced))
     for resource in others:
         terms = Terms(part_of=operation.id, force=resource.kind in forced)
         DELETIONS[resource.kind](tx, resource, moment, terms)
     return tx.operation(operation.id)
+
+
+def _begin_deletion(tx: Transaction, group: Resource, parts: int, moment: Moment) -> Operation:
+    operation = begin(tx, group, "delete group", moment, removes=True)
+    state = {"properties": {"provisioningState": Provisioning.DELETING}, DELETION: operation.id}
+    tx.put_resource(replace(group, content={**group.content, **state}, number=group.number + 1))
+    # All parts are counted before the first begins: one without machines ends at once.
+    return expect(tx, operation, parts, moment)
+
+
+def _await_more(tx: Transaction, operation_id: OperationId, parts: int) -> Operation:
+    running = tx.operation(operation_id)
+    awaiting = replace(running, remaining=running.remaining + parts)
+    tx.put_operation(awaiting)
+    return awaiting
 
 
 def _delete_set(tx: Transaction, scale_set: ScaleSet, moment: Moment, terms: Terms) -> None:
