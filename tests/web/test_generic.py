@@ -51,6 +51,19 @@ async def test_a_resource_is_kept_as_given_with_what_the_service_adds(desk):
     assert (await desk.arm("HEAD", path)).status_code == 204
 
 
+@pytest.mark.parametrize("name", ["adminPassword", "ADMINPASSWORD", "protectedsettings"])
+async def test_a_secret_is_not_kept_in_any_spelling(desk, name):
+    path = f"{PROVIDERS}/Microsoft.KeyVault/vaults/safe"
+    body = {"location": "westus", "tags": {name: "shown"}, "properties": {"a": [{name: "hidden"}]}}
+    made = await desk.arm("PUT", path, body)
+    changed = await desk.arm("PATCH", path, {"properties": {"b": {name: "hidden"}}})
+
+    assert made.json()["properties"]["a"] == [{}]
+    assert changed.json()["properties"]["b"] == {}
+    assert changed.json()["tags"] == {name: "shown"}
+    assert "hidden" not in desk.dump()
+
+
 async def test_put_replaces_and_patch_merges(desk):
     await desk.arm("PUT", VNET, a_network("a", tags={"x": "1", "y": "2"}))
     patched = (await desk.arm("PATCH", VNET, {"tags": {"z": "3"}})).json()

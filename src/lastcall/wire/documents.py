@@ -10,7 +10,7 @@ from lastcall.engine.limits import (
     TAG_VALUE_CHARACTERS_MAX,
     TAGS_MAX,
 )
-from lastcall.wire.arm import SECRETS
+from lastcall.wire.arm import is_secret
 from lastcall.wire.bodies import encode_json
 from lastcall.wire.fields import object_at, refuse, text_at
 from lastcall.wire.names import place
@@ -118,6 +118,6 @@ def _kept(value: Any) -> Any:
         return {
             key: _kept(item)
             for key, item in value.items()
-            if item is not None and key not in SECRETS
+            if item is not None and not is_secret(key)
         }
     return [_kept(item) for item in value] if isinstance(value, list) else value
