@@ -36,7 +36,7 @@ from lastcall.wire.children import (
     with_child,
     with_children,
 )
-from lastcall.wire.documents import Document, accepted_document, patched_document
+from lastcall.wire.documents import Document, accepted_document, patched_document, refuse_size
 from lastcall.wire.names import SET_TYPE, refuse_resource_name, set_id
 from lastcall.wire.paths import Path, parse_path
 from lastcall.wire.quoting import shown
@@ -259,6 +259,7 @@ def _written_inside(
     # A child is where its parent is, and has no tags of its own.
     item = {key: each for key, each in document.items() if key not in ("location", "tags")}
     after = with_child(parent, collection, path.name, item)
+    refuse_size(after)
     place = parent_of(path)
     written = write(tx, place, with_addresses(tx, place, after, parent), moment)
     found = child(written, path, collection)

@@ -13,7 +13,8 @@ from lastcall.engine.model import Machine, ScopeId
 from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader, Transaction
-from lastcall.wire.bodies import encode_json, parse_stored, refuse_depth
+from lastcall.wire.bodies import parse_stored, refuse_depth
+from lastcall.wire.documents import encode_set_document
 from lastcall.wire.instances import encode_instance_etag
 from lastcall.wire.own_parts import of_instance, with_own
 
@@ -59,5 +60,5 @@ def rewrite(
     alive = {machine.id for _, machine in members(tx, scale_set)}
     changed = with_own(document, found.machine.id, edit(found.own), alive)
     refuse_depth(changed)
-    tx.put_scale_set(scale_set, encode_json(changed))
+    tx.put_scale_set(scale_set, encode_set_document(changed))
     return expect(tx, begin(tx, scale_set, "write instance", moment), 0, moment)

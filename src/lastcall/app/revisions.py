@@ -12,8 +12,9 @@ from lastcall.app.set_keys import SetKey, known
 from lastcall.engine.errors import PreconditionFailedError, ResourceNotFoundError
 from lastcall.engine.model import OperationId
 from lastcall.ports import Transaction
-from lastcall.wire.bodies import encode_json, parse_stored, refuse_depth
+from lastcall.wire.bodies import parse_stored, refuse_depth
 from lastcall.wire.defaults import completed, refuse_malformed
+from lastcall.wire.documents import encode_set_document
 from lastcall.wire.members import refuse_members
 from lastcall.wire.merging import merge
 from lastcall.wire.names import place, refuse_name, refuse_resource_group_name
@@ -85,7 +86,7 @@ def revised(old: bytes | None, change: Change) -> Revision:
     if wanted is None and before is None and is_empty_group(after):
         wanted = 0
     return Revision(
-        document=encode_json(after),
+        document=encode_set_document(after),
         traits=found,
         location=place(after["location"]),
         # Not the merged one: instances may have been deleted since it was written (D6).
