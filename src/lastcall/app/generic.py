@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from lastcall.app import resources
 from lastcall.app.addresses import with_addresses
+from lastcall.app.deployments import KEPT
 from lastcall.app.learning import Moment
 from lastcall.app.resources import begin, demand_group, demand_open_group, expect, write
 from lastcall.engine.errors import (
@@ -244,12 +245,19 @@ def _written(
     if collection is not None:
         return _written_inside(tx, path, collection, document, moment)
     _refuse_place(path, document, before)
-    if before is None and len(tx.resources(group=path.group.lower())) >= RESOURCES_PER_GROUP_MAX:
+    if before is None:
+        _refuse_more(tx, path.group)
+    return write(tx, path, with_addresses(tx, path, document, before), moment)
+
+
+def _refuse_more(tx: Transaction, group: str) -> None:
+    """Refuse one resource more than a group can have; what tells of resources is none of them."""
+    present = (found for found in tx.resources(group=group.lower()) if found.kind not in KEPT)
+    if sum(1 for _ in present) >= RESOURCES_PER_GROUP_MAX:
         raise QuotaExceededError(
             f"There are {RESOURCES_PER_GROUP_MAX} resources in the resource group already, which"
             " is as many as there can be."
         )
-    return write(tx, path, with_addresses(tx, path, document, before), moment)
 
 
 def _written_inside(
