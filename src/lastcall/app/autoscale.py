@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lastcall.app import activities, metrics, resources, revisions, scale_sets
+from lastcall.app.conditions import UNCONDITIONAL, Conditions, refuse_stale
 from lastcall.app.learning import Moment
 from lastcall.app.revisions import Change
 from lastcall.app.set_keys import SetKey
@@ -39,9 +40,16 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     trouble: str = ""
 
 
-def write(tx: Transaction, path: Path, document: Mapping[str, Any], moment: Moment) -> Resource:
+def write(
+    tx: Transaction,
+    path: Path,
+    document: Mapping[str, Any],
+    moment: Moment,
+    conditions: Conditions = UNCONDITIONAL,
+) -> Resource:
     """Create a setting or replace its document; one that is enabled is looked at at once."""
     resources.demand_open_group(tx, path)
+    refuse_stale(resources.number_of(resources.find(tx, path)), conditions)
     setting = parse_setting(document["properties"])
     _refuse_second(tx, path, setting)
     due_at = moment.now if setting.enabled else None

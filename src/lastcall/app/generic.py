@@ -9,23 +9,29 @@ from typing import Any, Final
 
 from lastcall.app import resources
 from lastcall.app.addresses import with_addresses
+from lastcall.app.conditions import UNCONDITIONAL, Conditions, refuse_stale
 from lastcall.app.deployments import KEPT
 from lastcall.app.learning import Moment
-from lastcall.app.resources import begin, demand_group, demand_open_group, expect, write
+from lastcall.app.resources import (
+    begin,
+    demand_group,
+    demand_open_group,
+    expect,
+    number_of,
+    write,
+)
 from lastcall.engine.errors import (
     InvalidResourceLocationError,
     InvalidResourceNamespaceError,
     InvalidResourceTypeError,
     LocationRequiredError,
     ParentResourceNotFoundError,
-    PreconditionFailedError,
     QuotaExceededError,
     ResourceNotFoundError,
 )
 from lastcall.engine.limits import RESOURCES_PER_GROUP_MAX
 from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
-from lastcall.engine.value import Value
 from lastcall.ports import Reader, Transaction
 from lastcall.wire.catalogue import provider
 from lastcall.wire.children import (
@@ -43,7 +49,6 @@ from lastcall.wire.paths import Path, parse_path
 from lastcall.wire.quoting import shown
 
 __all__ = [
-    "Conditions",
     "delete",
     "demand_namespace",
     "exists",
@@ -86,16 +91,6 @@ PLACED: Final = frozenset(
 IMPLICIT: Final = "default"
 
 
-class Conditions(Value, frozen=True, kw_only=True):
-    """Under which conditions a write is to be done: the etag that it expects, or none at all."""
-
-    if_match: str | None = None
-    must_be_new: bool = False
-
-
-UNCONDITIONAL: Final = Conditions()
-
-
 def is_generic(path: Path) -> bool:
     """Whether nobody else looks after the resources of this type."""
     return not any(path.kind == owned or path.kind.startswith(f"{owned}/") for owned in OWNED)
@@ -111,7 +106,7 @@ def put(
     """Create a resource or replace it, with everything that it holds."""
     _refuse_path(tx, path)
     before = find(tx, path)
-    _refuse_stale(before, conditions)
+    refuse_stale(number_of(before), conditions)
     document = with_children(accepted_document(body), path.kind)
     return _written(tx, path, document, before, moment)
 
@@ -126,7 +121,7 @@ def patch(
     """Change some of a resource."""
     before = known(tx, path)
     demand_open_group(tx, path)
-    _refuse_stale(before, conditions)
+    refuse_stale(number_of(before), conditions)
     document = with_children(patched_document(before.content, changes), path.kind)
     return _written(tx, path, document, before, moment)
 
@@ -226,16 +221,6 @@ def _demand(reader: Reader, path: Path) -> None:
             "Can not perform requested operation on nested resource."
             f" Parent resource '{shown(path.name)}' not found."
         )
-
-
-def _refuse_stale(before: Resource | None, conditions: Conditions) -> None:
-    if conditions.must_be_new and before is not None:
-        raise PreconditionFailedError("The resource exists already.")
-    wanted = conditions.if_match
-    if wanted is None or (wanted == "*" and before is not None):
-        return
-    if before is None or wanted.removeprefix("W/").strip('"') != str(before.number):
-        raise PreconditionFailedError
 
 
 def _written(

@@ -6,8 +6,18 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from lastcall.app import availability_sets, cloud_services, scale_sets, virtual_machines
+from lastcall.app.conditions import UNCONDITIONAL, Conditions, refuse_stale
 from lastcall.app.learning import Moment
-from lastcall.app.resources import begin, demand_open_group, expect, find, is_deleting, known, write
+from lastcall.app.resources import (
+    begin,
+    demand_open_group,
+    expect,
+    find,
+    is_deleting,
+    known,
+    number_of,
+    write,
+)
 from lastcall.engine.errors import InvalidResourceGroupLocationError, QuotaExceededError
 from lastcall.engine.limits import RESOURCE_GROUPS_MAX
 from lastcall.engine.model import OperationId, Provisioning
@@ -49,10 +59,15 @@ DELETIONS: Final[dict[str, Delete]] = {
 
 
 def put(
-    tx: Transaction, path: Path, content: Mapping[str, Any], moment: Moment
+    tx: Transaction,
+    path: Path,
+    content: Mapping[str, Any],
+    moment: Moment,
+    conditions: Conditions = UNCONDITIONAL,
 ) -> tuple[Resource, bool]:
     """Create a group or replace its tags, and say whether it is new."""
     before = find(tx, path)
+    refuse_stale(number_of(before), conditions)
     if before is None:
         if len(tx.resources(kind=GROUP_KIND)) >= RESOURCE_GROUPS_MAX:
             raise QuotaExceededError(
@@ -69,10 +84,17 @@ def put(
     return write(tx, path, content, moment), False
 
 
-def patch(tx: Transaction, path: Path, changes: Mapping[str, Any], moment: Moment) -> Resource:
+def patch(
+    tx: Transaction,
+    path: Path,
+    changes: Mapping[str, Any],
+    moment: Moment,
+    conditions: Conditions = UNCONDITIONAL,
+) -> Resource:
     """Change the tags of a group."""
     before = known(tx, path)
     demand_open_group(tx, path)
+    refuse_stale(before.number, conditions)
     return write(tx, path, {**before.content, **changes}, moment)
 
 

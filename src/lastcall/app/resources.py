@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from lastcall.app import activities
 from lastcall.app.learning import Moment, settle
 from lastcall.engine.errors import (
-    PreconditionFailedError,
     ResourceGroupBeingDeletedError,
     ResourceGroupNotFoundError,
     ResourceNotFoundError,
@@ -54,6 +53,11 @@ def known(reader: Reader, path: Path) -> Resource:
     return found
 
 
+def number_of(found: Resource | None) -> int | None:
+    """Return how often a resource was written, None where there is none."""
+    return None if found is None else found.number
+
+
 def demand_group(reader: Reader, path: Path) -> None:
     """Refuse what is addressed in a resource group that does not exist."""
     if path.group and find(reader, group_path(path.subscription, path.group)) is None:
@@ -77,16 +81,6 @@ def is_deleting(resource: Resource) -> bool:
     """Whether a resource is on its way out."""
     properties = resource.content.get("properties", {})
     return bool(properties.get("provisioningState") == Provisioning.DELETING)
-
-
-def refuse_stale(before: Resource | None, etag: str | None, *, must_be_new: bool) -> None:
-    """Honour If-Match, and If-None-Match with `*` (R100)."""
-    if must_be_new and before is not None:
-        raise PreconditionFailedError("The resource exists already.")
-    if etag is None or (etag == "*" and before is not None):
-        return
-    if before is None or etag.strip('"') != str(before.number):
-        raise PreconditionFailedError
 
 
 def write(

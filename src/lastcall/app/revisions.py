@@ -5,11 +5,11 @@ from typing import Any
 from msgspec import Struct
 
 from lastcall.app import scale_sets
+from lastcall.app.conditions import UNCONDITIONAL, Conditions
 from lastcall.app.learning import Moment
 from lastcall.app.resources import demand_open_group
 from lastcall.app.scale_sets import Revision, Written
 from lastcall.app.set_keys import SetKey, known
-from lastcall.engine.errors import PreconditionFailedError, ResourceNotFoundError
 from lastcall.engine.model import OperationId
 from lastcall.ports import Transaction
 from lastcall.wire.bodies import parse_stored, refuse_depth
@@ -35,8 +35,7 @@ class Change(Struct, frozen=True, kw_only=True):
     key: SetKey
     patch: dict[str, Any]
     may_create: bool = True
-    if_match: str | None = None
-    must_be_new: bool = False
+    conditions: Conditions = UNCONDITIONAL
     part_of: OperationId | None = None
 
 
@@ -58,14 +57,12 @@ def apply(tx: Transaction, change: Change, moment: Moment) -> Written:
     demand_open_group(tx, group_path(change.key.subscription, change.key.resource_group))
     if not change.may_create:
         known(tx, change.key)
-    if change.must_be_new and _exists(tx, change.key):
-        raise PreconditionFailedError("The resource exists already.")
     return scale_sets.write(
         tx,
         change.key,
         lambda old: revised(old, change),
         moment,
-        change.if_match,
+        change.conditions,
         change.part_of,
     )
 
@@ -96,11 +93,3 @@ def revised(old: bytes | None, change: Change) -> Revision:
         and instance_affecting(completed(before, traits(before, name)))
         != instance_affecting(completed(after, found)),
     )
-
-
-def _exists(tx: Transaction, key: SetKey) -> bool:
-    try:
-        tx.scale_set(key.id)
-    except ResourceNotFoundError:
-        return False
-    return True

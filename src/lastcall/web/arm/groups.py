@@ -21,6 +21,7 @@ from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
 from lastcall.ports import Reader
 from lastcall.web.account import Account
+from lastcall.web.arm.conditions import conditions
 from lastcall.web.arm.front_door import GROUP, SUBSCRIPTION, api_version, arm_route
 from lastcall.web.arm.paging import paged
 from lastcall.web.errors import JSON, RETRY_AFTER
@@ -47,22 +48,22 @@ class Groups:
 
     async def put(self, call: Call) -> Response:
         """Create a group or replace its tags."""
-        path, content = _path(call), _content(await call.body())
+        path, content, wanted = _path(call), _content(await call.body()), conditions(call)
         refuse_resource_group_name(path.group)
         if "location" not in content:
             raise LocationRequiredError
         _refuse_location(content["location"])
         group, is_new = await self._platform.transact(
-            lambda tx, moment: groups.put(tx, path, content, moment)
+            lambda tx, moment: groups.put(tx, path, content, moment, wanted)
         )
         return json(encode_group(group), 201 if is_new else 200)
 
     async def patch(self, call: Call) -> Response:
         """Change a group's tags."""
-        path, content = _path(call), _content(await call.body())
+        path, content, wanted = _path(call), _content(await call.body()), conditions(call)
         changes: Json = {key: content[key] for key in ("tags", "managedBy") if key in content}
         group = await self._platform.transact(
-            lambda tx, moment: groups.patch(tx, path, changes, moment)
+            lambda tx, moment: groups.patch(tx, path, changes, moment, wanted)
         )
         return json(encode_group(group))
 

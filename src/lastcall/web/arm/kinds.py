@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from starlette.responses import Response
 
+from lastcall.app.conditions import refuse_stale
 from lastcall.app.learning import Moment
 from lastcall.app.platform import Platform
 from lastcall.app.resources import (
@@ -14,7 +15,7 @@ from lastcall.app.resources import (
     demand_open_group,
     find,
     known,
-    refuse_stale,
+    number_of,
 )
 from lastcall.engine.model import OperationId, Provisioning
 from lastcall.engine.operations import Operation
@@ -114,7 +115,7 @@ class Resources:
         def work(tx: Transaction, moment: Moment) -> tuple[Written, Json]:
             demand_open_group(tx, path)
             before = find(tx, path) if may_create else known(tx, path)
-            refuse_stale(before, wanted.if_match, must_be_new=wanted.must_be_new)
+            refuse_stale(number_of(before), wanted)
             written = self._kind.write(tx, path, body, view.version, moment)
             return written, self._kind.show(tx, written.resource, view)
 
