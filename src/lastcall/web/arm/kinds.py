@@ -22,7 +22,7 @@ from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
 from lastcall.web.arm.conditions import conditions
-from lastcall.web.arm.front_door import accepted, api_version, tracking
+from lastcall.web.arm.front_door import accepted, api_version, force, tracking
 from lastcall.web.arm.sizes import show_size
 from lastcall.web.arm.views import Json, Manner
 from lastcall.web.routing import Call, json
@@ -140,14 +140,14 @@ class Resources:
 
     async def delete(self, call: Call) -> Response:
         """Delete a resource."""
-        path, force = self.path(call), call.flag("forceDeletion")
+        path, is_forced = self.path(call), force(call)
 
         def work(tx: Transaction, moment: Moment) -> Operation | None:
             found = find(tx, path)
             if found is None:
                 demand_group(tx, path)
                 return None
-            return self._kind.delete(tx, found, moment, force=force)
+            return self._kind.delete(tx, found, moment, force=is_forced)
 
         operation = await self._platform.transact(work)
         if operation is None:
