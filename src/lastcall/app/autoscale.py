@@ -49,7 +49,9 @@ def write(
 ) -> Resource:
     """Create a setting or replace its document; one that is enabled is looked at at once."""
     resources.demand_open_group(tx, path)
-    refuse_stale(resources.number_of(resources.find(tx, path)), conditions)
+    before = resources.find(tx, path)
+    refuse_stale(resources.number_of(before), conditions)
+    resources.refuse_move(path, before, document["location"])
     setting = parse_setting(document["properties"])
     _refuse_second(tx, path, setting)
     due_at = moment.now if setting.enabled else None

@@ -18,10 +18,10 @@ from lastcall.app.resources import (
     demand_open_group,
     expect,
     number_of,
+    refuse_move,
     write,
 )
 from lastcall.engine.errors import (
-    InvalidResourceLocationError,
     InvalidResourceNamespaceError,
     InvalidResourceTypeError,
     LocationRequiredError,
@@ -263,15 +263,9 @@ def _written_inside(
 def _refuse_place(path: Path, document: Document, before: Resource | None) -> None:
     """Refuse a resource that is nowhere, or one that would move."""
     location = document.get("location")
-    old = None if before is None else before.content.get("location")
     is_tracked = len(path.names) == 1 and path.kind.partition("/")[0] in PLACED
     if location is None:
         if is_tracked and path.group and not path.base:
             raise LocationRequiredError
         return
-    if old is not None and old != location:
-        raise InvalidResourceLocationError(
-            f"The resource '{shown(path.name)}' already exists in location '{old}' in resource"
-            f" group '{path.group}'. A resource with the same name cannot be created in location"
-            f" '{shown(location)}'. Please select a new resource name."
-        )
+    refuse_move(path, before, location)

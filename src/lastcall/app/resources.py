@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from lastcall.app import activities
 from lastcall.app.learning import Moment, settle
 from lastcall.engine.errors import (
+    InvalidResourceLocationError,
     ResourceGroupBeingDeletedError,
     ResourceGroupNotFoundError,
     ResourceNotFoundError,
@@ -81,6 +82,17 @@ def is_deleting(resource: Resource) -> bool:
     """Whether a resource is on its way out."""
     properties = resource.content.get("properties", {})
     return bool(properties.get("provisioningState") == Provisioning.DELETING)
+
+
+def refuse_move(path: Path, before: Resource | None, location: str) -> None:
+    """Refuse to write a resource to another location than the one where it is."""
+    old = None if before is None else before.content.get("location")
+    if old is not None and old != location:
+        raise InvalidResourceLocationError(
+            f"The resource '{shown(path.name)}' already exists in location '{old}' in resource"
+            f" group '{path.group}'. A resource with the same name cannot be created in location"
+            f" '{shown(location)}'. Please select a new resource name."
+        )
 
 
 def write(

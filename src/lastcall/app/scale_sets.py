@@ -10,11 +10,10 @@ from lastcall.app.conditions import UNCONDITIONAL, Conditions, refuse_stale
 from lastcall.app.learning import Moment, learn, settle
 from lastcall.app.machines import Members, Wish, admit, announce_eviction, open_scope, request
 from lastcall.app.resources import expect
-from lastcall.app.set_keys import SetKey
+from lastcall.app.set_keys import SetKey, staying
 from lastcall.engine.draft import PREEMPTED
 from lastcall.engine.effects import Failure, Step
 from lastcall.engine.errors import (
-    ConflictError,
     InstanceNotFoundError,
     InvalidParameterError,
     ResourceNotFoundError,
@@ -197,12 +196,9 @@ def upgrade_batch(
 
 def _find(tx: Transaction, set_id: SetId) -> ScaleSet | None:
     try:
-        found = tx.scale_set(set_id)
+        return staying(tx, set_id)
     except ResourceNotFoundError:
         return None
-    if found.provisioning is Provisioning.DELETING:
-        raise ConflictError(f"The scale set '{found.name}' is being deleted.")
-    return found
 
 
 def _revised(before: ScaleSet | None, key: SetKey, revision: Revision, moment: Moment) -> ScaleSet:

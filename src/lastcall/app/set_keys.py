@@ -1,10 +1,10 @@
-"""Where a scale set lives, and the words for one that is not there."""
+"""Where a scale set lives, and the words for one that is not there, or not for long."""
 
 from msgspec import Struct
 
 from lastcall.app.resources import demand_group
-from lastcall.engine.errors import ResourceNotFoundError
-from lastcall.engine.model import SetId
+from lastcall.engine.errors import ConflictError, ResourceNotFoundError
+from lastcall.engine.model import Provisioning, SetId
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader
 from lastcall.wire.paths import group_path
@@ -26,6 +26,14 @@ def known(reader: Reader, key: SetKey) -> ScaleSet:
     except ResourceNotFoundError:
         demand_group(reader, group_path(key.subscription, key.resource_group))
         raise missing(key) from None
+
+
+def staying(reader: Reader, set_id: SetId) -> ScaleSet:
+    """Return a set that is not on its way out, or refuse."""
+    found = reader.scale_set(set_id)
+    if found.provisioning is Provisioning.DELETING:
+        raise ConflictError(f"The scale set '{found.name}' is being deleted.")
+    return found
 
 
 def missing(key: SetKey) -> ResourceNotFoundError:

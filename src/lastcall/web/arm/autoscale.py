@@ -104,6 +104,7 @@ def _listed(reader: Reader, subscription: str, group: str | None) -> Sequence[Re
 
 
 def _deleted(tx: Transaction, path: Path) -> bool:
+    demand_group(tx, path)
     was_there = find(tx, path) is not None
     remove(tx, path.id)
     return was_there
