@@ -7,7 +7,7 @@ document (subnets, rules, pools) are read from it and written into it.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lastcall.app import resources
+from lastcall.app import resources, set_keys
 from lastcall.app.addresses import with_addresses
 from lastcall.app.conditions import UNCONDITIONAL, Conditions, refuse_stale
 from lastcall.app.deployments import KEPT
@@ -27,7 +27,6 @@ from lastcall.engine.errors import (
     LocationRequiredError,
     ParentResourceNotFoundError,
     QuotaExceededError,
-    ResourceNotFoundError,
 )
 from lastcall.engine.limits import RESOURCES_PER_GROUP_MAX
 from lastcall.engine.operations import Operation
@@ -44,7 +43,7 @@ from lastcall.wire.children import (
     with_children,
 )
 from lastcall.wire.documents import Document, accepted_document, patched_document, refuse_size
-from lastcall.wire.names import SET_TYPE, refuse_resource_name, set_id
+from lastcall.wire.names import SET_TYPE, refuse_resource_name
 from lastcall.wire.paths import Path, parse_path
 from lastcall.wire.quoting import shown
 
@@ -174,11 +173,7 @@ def exists(reader: Reader, path: Path) -> bool:
     """Whether there is something at a path, a scale set or an instance of one included."""
     if path.kind.split("/")[:2] != SET_TYPE.lower().split("/"):
         return find(reader, path) is not None
-    try:
-        reader.scale_set(set_id(path.subscription, path.group, path.names[0]))
-    except ResourceNotFoundError:
-        return False
-    return True
+    return set_keys.find(reader, set_keys.key_at(path).id) is not None
 
 
 def demand_namespace(path: Path) -> None:

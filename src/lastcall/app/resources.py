@@ -17,7 +17,7 @@ from lastcall.engine.errors import (
 )
 from lastcall.engine.model import OperationId, Provisioning, ScopeId
 from lastcall.engine.operations import Operation
-from lastcall.engine.resources import Resource
+from lastcall.engine.resources import Resource, ResourceId
 from lastcall.ports import Reader, Transaction
 from lastcall.wire.paths import Path, group_path
 from lastcall.wire.quoting import shown
@@ -33,12 +33,17 @@ class Written(Struct, frozen=True, kw_only=True):
 
 def find(reader: Reader, path: Path) -> Resource | None:
     """Return a resource, or None where there is none."""
+    found = find_by_id(reader, path.id)
+    # A name with a slash in it must not pass for the path of something else.
+    return None if found is None or found.kind != path.kind else found
+
+
+def find_by_id(reader: Reader, resource_id: ResourceId) -> Resource | None:
+    """Return a resource that we ourselves have named, or None where it is gone."""
     try:
-        found = reader.resource(path.id)
+        return reader.resource(resource_id)
     except ResourceNotFoundError:
         return None
-    # A name with a slash in it must not pass for the path of something else.
-    return found if found.kind == path.kind else None
 
 
 def known(reader: Reader, path: Path) -> Resource:

@@ -17,7 +17,7 @@ from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
 from lastcall.web.account import Account
 from lastcall.web.arm.conditions import conditions
-from lastcall.web.arm.front_door import INSIGHTS, SUBSCRIPTION, arm_route
+from lastcall.web.arm.front_door import GROUP, INSIGHTS, SUBSCRIPTION, arm_route
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire import versions
 from lastcall.wire.arm import encode_list
@@ -28,7 +28,7 @@ from lastcall.wire.names import refuse_resource_group_name
 from lastcall.wire.paths import Path, group_path
 from lastcall.wire.quoting import shown
 
-SETTINGS: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}{INSIGHTS}/autoscaleSettings"
+SETTINGS: Final = f"{GROUP}{INSIGHTS}/autoscaleSettings"
 SETTING: Final = f"{SETTINGS}/{{setting}}"
 NAME: Final = re.compile(r"[^<>*%&:?#+/\\\x00-\x1f]+(?<![. ])")
 
