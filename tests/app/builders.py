@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from lastcall.app import events, scale_sets
+from lastcall.app.conditions import Conditions
 from lastcall.app.platform import Platform, Realism, World
 from lastcall.app.scale_sets import Order, Revision, SetKey, Written
 from lastcall.clock import VirtualClock
@@ -90,7 +91,9 @@ class Fleet:
             changes_instances=changes,
         )
         written = await self.platform.transact(
-            lambda tx, moment: scale_sets.write(tx, key, lambda _old: revision, moment, etag)
+            lambda tx, moment: scale_sets.write(
+                tx, key, lambda _old: revision, moment, Conditions(if_match=etag)
+            )
         )
         await self.settle()
         return written

@@ -93,3 +93,21 @@ def test_there_are_only_so_many_groups_and_resources(store):
         store.run(lambda tx: groups.put(tx, group_path("S", "more"), CONTENT, MOMENT))
     with pytest.raises(QuotaExceededError, match="2000 resources"):
         store.run(lambda tx: generic.put(tx, NETWORK, CONTENT, MOMENT))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{GROUP.text}/providers/Microsoft.Resources/deployments/d",
+        f"{NETWORK.text}/providers/lastcall/metrics/m",
+    ],
+)
+def test_what_tells_of_resources_is_not_counted_as_one(store, path):
+    def fill(tx):
+        for number in range(RESOURCES_PER_GROUP_MAX):
+            write(tx, parse_path(f"{path}{number}"), {"properties": {}}, MOMENT)
+
+    store.run(fill)
+    store.run(lambda tx: generic.put(tx, NETWORK, CONTENT, MOMENT))
+
+    assert store.run(lambda tx: generic.find(tx, NETWORK)) is not None

@@ -55,7 +55,9 @@ async def test_a_setting_is_created_shown_listed_and_deleted(web):
     for path in (SETTINGS, EVERYWHERE):
         assert (await web.arm("GET", path, version=INSIGHTS)).json() == {"value": [shown]}
     other = SETTINGS.replace("Group", "other")
-    assert (await web.arm("GET", other, version=INSIGHTS)).status_code == 404
+    for method, path in (("GET", other), ("DELETE", f"{other}/auto")):
+        lost = await web.arm(method, path, version=INSIGHTS)
+        assert (lost.status_code, lost.json()["error"]["code"]) == (404, "ResourceGroupNotFound")
 
     assert (await web.arm("DELETE", AUTO, version=INSIGHTS)).status_code == 200
     assert (await web.arm("DELETE", AUTO, version=INSIGHTS)).status_code == 204
@@ -645,6 +647,35 @@ async def test_a_template_deploys_a_setting_with_its_set(desk):
     wrong = setting | {"properties": {"profiles": []}}
     failed = await deploy(desk, a_deployment(wrong))
     assert failed["status"] == "Failed"
+
+
+async def test_a_setting_stays_where_it_is(web):
+    await put(web)
+    before = web.dump()
+    moved = await put(web, a_setting() | {"location": "eastus"})
+
+    assert (moved.status_code, moved.json()["error"]["code"]) == (409, "InvalidResourceLocation")
+    assert web.dump() == before
+    assert (await put(web, a_setting() | {"location": "West US"})).status_code == 200
+
+
+async def test_what_hung_below_a_set_goes_with_it(web):
+    other = f"{WEB}2"
+    child = "/providers/Microsoft.Insights/diagnosticSettings/x"
+    await web.arm("PUT", other, with_notice())
+    for path in (WEB, other):
+        assert (await web.arm("PUT", f"{path}{child}", {"properties": {}})).status_code == 201
+    await report(web, 90)
+
+    await web.arm("DELETE", f"{WEB.upper()}?forceDeletion=true")
+
+    assert (await web.arm("GET", f"{WEB}{child}")).status_code == 404
+    assert (await web.arm("GET", f"{other}{child}")).status_code == 200
+    assert await listed(web) == []
+    await web.arm("PUT", WEB, with_notice())
+    await put(web)
+    await web.settle(MINUTE)
+    assert await capacity(web) == 2, "the new set has measured nothing"
 
 
 async def test_what_was_measured_is_nobody_elses_to_write(web):

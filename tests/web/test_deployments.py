@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from lastcall.app import deployments
+from lastcall.app.deployments import Asked
+from lastcall.engine.limits import DEPLOYMENTS_PER_GROUP_MAX
+from lastcall.web.arm.deployable import kinds
+from lastcall.wire.paths import parse_path
+
 from .desk import ROOT, SUBSCRIPTION
 
 GROUP = ROOT.partition("/providers/")[0]
@@ -384,13 +390,22 @@ async def test_the_default_of_a_secret_is_not_kept(desk):
     assert "hunter2" not in desk.dump()
 
 
-async def test_the_oldest_deployments_make_room(desk, monkeypatch):
-    monkeypatch.setattr("lastcall.app.deployments.DEPLOYMENTS_PER_GROUP_MAX", 2)
-    for name in ("c", "b", "a"):
-        await deploy(desk, a_deployment(), f"{DEPLOYMENTS}/{name}")
-        await desk.settle(timedelta(seconds=1))
-    listed = (await desk.arm("GET", DEPLOYMENTS)).json()["value"]
-    assert [one["name"] for one in listed] == ["a", "b"]
+async def test_the_oldest_deployments_make_room(desk):
+    template = a_deployment()["properties"]["template"]
+
+    def fill(tx, moment):
+        for number in range(DEPLOYMENTS_PER_GROUP_MAX):
+            path = parse_path(f"{DEPLOYMENTS}/d{number}")
+            asked = Asked(path=path, tenant="", template=template, parameters={})
+            deployments.deploy(tx, asked, kinds(), moment)
+
+    await desk.platform.transact(fill)
+    await desk.settle(timedelta(seconds=1))
+    await deploy(desk, a_deployment(), f"{DEPLOYMENTS}/newest")
+
+    names = [one["name"] for one in (await desk.arm("GET", DEPLOYMENTS)).json()["value"]]
+    assert len(names) == DEPLOYMENTS_PER_GROUP_MAX
+    assert "newest" in names
 
 
 async def test_what_if_tells_no_secret_and_takes_none_for_a_change(desk):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lastcall.engine.limits import RESOURCE_BYTES_MAX
 from tests.web.desk import GROUP, SUBSCRIPTION, WEB, a_model
 
 PROVIDERS = f"{GROUP}/providers"
@@ -51,6 +52,19 @@ async def test_a_resource_is_kept_as_given_with_what_the_service_adds(desk):
     assert (await desk.arm("HEAD", path)).status_code == 204
 
 
+@pytest.mark.parametrize("name", ["adminPassword", "ADMINPASSWORD", "protectedsettings"])
+async def test_a_secret_is_not_kept_in_any_spelling(desk, name):
+    path = f"{PROVIDERS}/Microsoft.KeyVault/vaults/safe"
+    body = {"location": "westus", "tags": {name: "shown"}, "properties": {"a": [{name: "hidden"}]}}
+    made = await desk.arm("PUT", path, body)
+    changed = await desk.arm("PATCH", path, {"properties": {"b": {name: "hidden"}}})
+
+    assert made.json()["properties"]["a"] == [{}]
+    assert changed.json()["properties"]["b"] == {}
+    assert changed.json()["tags"] == {name: "shown"}
+    assert "hidden" not in desk.dump()
+
+
 async def test_put_replaces_and_patch_merges(desk):
     await desk.arm("PUT", VNET, a_network("a", tags={"x": "1", "y": "2"}))
     patched = (await desk.arm("PATCH", VNET, {"tags": {"z": "3"}})).json()
@@ -65,6 +79,20 @@ async def test_put_replaces_and_patch_merges(desk):
     replaced = (await desk.arm("PUT", VNET, a_network())).json()
     assert replaced["properties"]["subnets"] == []
     assert "tags" not in replaced
+
+
+async def test_children_do_not_add_up_to_more_than_a_resource_may_be(desk):
+    await desk.arm("PUT", VNET, a_network())
+    large = {"properties": {"addressPrefix": "10.0.0.0/24", "note": "x" * 600_000}}
+    first = await desk.arm("PUT", f"{VNET}/subnets/a", large)
+    before = desk.dump()
+    second = await desk.arm("PUT", f"{VNET}/subnets/b", large)
+
+    assert first.status_code == 201
+    assert (second.status_code, code(second)) == (400, "InvalidRequestContent")
+    assert f"{RESOURCE_BYTES_MAX} bytes" in second.json()["error"]["message"]
+    assert desk.dump() == before
+    assert (await desk.arm("DELETE", f"{VNET}/subnets/a")).status_code == 202
 
 
 async def test_a_subnet_is_seen_from_both_sides(desk):

@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 
 from tests.web.desk import GROUP, SETS, SUBSCRIPTION, VERSION, WEB, a_desk, a_model, with_notice
+from tests.web.machines import AVAILABILITY, VM
+from tests.web.machines import with_notice as machine_with_notice
 
 OTHER = GROUP.replace("/Group", "/Other")
 ALL = f"/subscriptions/{SUBSCRIPTION}/resourceGroups"
@@ -204,6 +206,23 @@ async def test_forced_types_go_without_notice(web, is_second):
 
     assert (await follow(web, deleted)).status_code == 200
     assert (await web.arm("GET", GROUP)).status_code == 404
+
+
+@pytest.mark.parametrize("is_second", [False, True])
+@pytest.mark.parametrize("kind", ["virtualMachines", "availabilitySets"])
+async def test_machines_outside_of_sets_are_forced_too(desk, kind, is_second):
+    together = {"availabilitySet": {"id": AVAILABILITY}} if kind == "availabilitySets" else {}
+    if together:
+        await desk.arm("PUT", AVAILABILITY, {"location": "westus"})
+    await desk.arm("PUT", VM, machine_with_notice(**together))
+    await desk.watch()
+    if is_second:
+        waiting = await desk.arm("DELETE", GROUP)
+        assert (await follow(desk, waiting)).status_code == 202
+    deleted = await desk.arm("DELETE", f"{GROUP}?forceDeletionTypes=Microsoft.Compute/{kind}")
+
+    assert (await follow(desk, deleted)).status_code == 200
+    assert (await desk.arm("GET", GROUP)).status_code == 404
 
 
 async def test_other_groups_stay_when_one_goes(web):

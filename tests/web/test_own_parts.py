@@ -2,6 +2,7 @@
 
 import pytest
 
+from lastcall.engine.limits import SET_BYTES_MAX
 from tests.web.desk import SETS, WEB, a_model, with_notice
 
 ONE = f"{WEB}/virtualMachines/0"
@@ -65,6 +66,19 @@ async def test_what_was_read_of_an_instance_can_be_written_back_and_changes_noth
     after = await get(web, f"{ONE}?$expand=userData,instanceView")
     assert before.pop("etag") != after.pop("etag")
     assert after == before
+
+
+@pytest.mark.parametrize("place", [f"{ONE}/extensions", f"{WEB}/extensions"])
+async def test_parts_do_not_add_up_to_more_than_a_set_may_be(web, place):
+    large = {"properties": {"publisher": "P", "settings": {"x": "x" * (3 * 1024 * 1024)}}}
+    for name in ("a", "b"):
+        assert (await web.arm("PUT", f"{place}/{name}", large)).status_code == 201
+    before = web.dump()
+    refused = await web.arm("PUT", f"{place}/c", large)
+
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "InvalidRequestContent")
+    assert f"{SET_BYTES_MAX} bytes" in refused.json()["error"]["message"]
+    assert web.dump() == before
 
 
 async def test_a_write_of_an_instance_with_an_outdated_etag_is_refused(web):

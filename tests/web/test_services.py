@@ -127,6 +127,15 @@ async def test_an_unknown_group_is_refused(desk):
     assert answer.json()["error"]["target"] == "activePlacementGroupId"
 
 
+async def test_a_set_on_its_way_out_is_not_converted(web):
+    await web.arm("DELETE", WEB)
+    before = web.dump()
+    refused = await web.arm("POST", CONVERT, {})
+
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "Conflict")
+    assert web.dump() == before
+
+
 async def test_a_set_is_applied_again(web):
     answer = await web.arm("POST", f"{WEB}/reapply")
 

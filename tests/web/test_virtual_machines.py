@@ -358,6 +358,15 @@ async def test_force_skips_the_notice(vm):
     assert (await vm.arm("GET", VM)).status_code == 404
 
 
+async def test_older_api_versions_do_not_know_how_to_force(vm):
+    await vm.arm("DELETE", f"{VM}?forceDeletion=true", version="2019-03-01")
+    held = await vm.arm("GET", VM)
+    await vm.arm("DELETE", f"{VM}?forceDeletion=true", version="2020-12-01")
+
+    assert held.json()["properties"]["provisioningState"] == "Deleting"
+    assert (await vm.arm("GET", VM)).status_code == 404
+
+
 async def test_the_notice_can_be_changed_and_turned_off(vm):
     terminate = {"notBeforeTimeout": "PT7M"}
     profile = {"scheduledEventsProfile": {"terminateNotificationProfile": terminate}}

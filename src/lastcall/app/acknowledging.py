@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from lastcall.app import flexible, resources
+from lastcall.app import flexible, resources, set_keys
 from lastcall.app.events import Approval, approve
 from lastcall.app.learning import Moment
 from lastcall.app.virtual_machines import machine_of
-from lastcall.engine.errors import EventNotFoundError, ResourceNotFoundError
+from lastcall.engine.errors import EventNotFoundError
 from lastcall.engine.model import EventId, Scope, ScopeId
 from lastcall.ports import Reader, Transaction
-from lastcall.wire.names import SET_TYPE, set_id
+from lastcall.wire.names import SET_TYPE
 from lastcall.wire.paths import Path
 from lastcall.wire.quoting import shown
 from lastcall.wire.virtual_machines import VM_TYPE
@@ -39,12 +39,7 @@ def scopes_of(reader: Reader, path: Path) -> Sequence[ScopeId]:
 
 
 def _scopes_of_set(reader: Reader, path: Path) -> Sequence[ScopeId]:
-    try:
-        scale_set = reader.scale_set(set_id(path.subscription, path.group, path.name))
-    except ResourceNotFoundError:
-        resources.known(reader, path)  # It says in whose words a set is missing.
-        raise
-    return [group.scope_id for group in scale_set.groups]
+    return [group.scope_id for group in set_keys.known(reader, set_keys.key_at(path)).groups]
 
 
 def _scope_of_machine(reader: Reader, path: Path) -> ScopeId:

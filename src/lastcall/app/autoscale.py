@@ -8,10 +8,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from lastcall.app import activities, metrics, resources, revisions, scale_sets
+from lastcall.app import activities, metrics, resources, revisions, scale_sets, set_keys
+from lastcall.app.conditions import UNCONDITIONAL, Conditions, refuse_stale
 from lastcall.app.learning import Moment
 from lastcall.app.revisions import Change
-from lastcall.app.set_keys import SetKey
+from lastcall.app.set_keys import key_at
 from lastcall.engine.autoscale import Metrics, Setting, Stand, Verdict, evaluate
 from lastcall.engine.effects import Note, Step
 from lastcall.engine.errors import ConflictError, DomainError, ResourceNotFoundError
@@ -21,7 +22,7 @@ from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader, Transaction
 from lastcall.wire.autoscale import SETTING_TYPE, parse_setting
 from lastcall.wire.fields import object_at
-from lastcall.wire.names import SET_TYPE, set_id
+from lastcall.wire.names import SET_TYPE, scale_set_path
 from lastcall.wire.paths import Path, parse_path
 
 CALLER: Final = "autoscale"
@@ -39,9 +40,18 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     trouble: str = ""
 
 
-def write(tx: Transaction, path: Path, document: Mapping[str, Any], moment: Moment) -> Resource:
+def write(
+    tx: Transaction,
+    path: Path,
+    document: Mapping[str, Any],
+    moment: Moment,
+    conditions: Conditions = UNCONDITIONAL,
+) -> Resource:
     """Create a setting or replace its document; one that is enabled is looked at at once."""
     resources.demand_open_group(tx, path)
+    before = resources.find(tx, path)
+    refuse_stale(resources.number_of(before), conditions)
+    resources.refuse_move(path, before, document["location"])
     setting = parse_setting(document["properties"])
     _refuse_second(tx, path, setting)
     due_at = moment.now if setting.enabled else None
@@ -95,12 +105,12 @@ def _target(tx: Transaction, setting: Setting, resource: Resource) -> ScaleSet:
     path = None if setting.target is None else parse_path(setting.target)
     if path is None or path.base or path.kind != SET_TYPE.lower():
         raise ResourceNotFoundError(f"'{written}' is not a scale set, so it is not scaled.")
-    try:
-        return tx.scale_set(set_id(path.subscription, path.group, path.name))
-    except ResourceNotFoundError:
+    found = set_keys.find(tx, key_at(path).id)
+    if found is None:
         raise ResourceNotFoundError(
             f"The scale set '{written}' does not exist, so it is not scaled."
-        ) from None
+        )
+    return found
 
 
 def _metrics(reader: Reader, setting: Setting) -> Metrics:
@@ -114,14 +124,10 @@ def _metrics(reader: Reader, setting: Setting) -> Metrics:
 
 def _resize(tx: Transaction, scale_set: ScaleSet, capacity: int, moment: Moment) -> None:
     """Write the set with another capacity, as a user would: who has to go gets its notice."""
-    key = SetKey(
-        id=scale_set.id,
-        subscription=scale_set.subscription,
-        resource_group=scale_set.resource_group,
-        name=scale_set.name,
-    )
+    path = parse_path(scale_set_path(scale_set))
+    assert path is not None, "it is the path of a set"
     patch = {"sku": {"capacity": capacity}}
-    revisions.apply(tx, Change(key=key, patch=patch, may_create=False), moment)
+    revisions.apply(tx, Change(key=key_at(path), patch=patch, may_create=False), moment)
 
 
 def _note(

@@ -7,24 +7,30 @@ document (subnets, rules, pools) are read from it and written into it.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from lastcall.app import resources
+from lastcall.app import resources, set_keys
 from lastcall.app.addresses import with_addresses
+from lastcall.app.conditions import UNCONDITIONAL, Conditions, refuse_stale
+from lastcall.app.deployments import KEPT
 from lastcall.app.learning import Moment
-from lastcall.app.resources import begin, demand_group, demand_open_group, expect, write
+from lastcall.app.resources import (
+    begin,
+    demand_group,
+    demand_open_group,
+    expect,
+    number_of,
+    refuse_move,
+    write,
+)
 from lastcall.engine.errors import (
-    InvalidResourceLocationError,
     InvalidResourceNamespaceError,
     InvalidResourceTypeError,
     LocationRequiredError,
     ParentResourceNotFoundError,
-    PreconditionFailedError,
     QuotaExceededError,
-    ResourceNotFoundError,
 )
 from lastcall.engine.limits import RESOURCES_PER_GROUP_MAX
 from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
-from lastcall.engine.value import Value
 from lastcall.ports import Reader, Transaction
 from lastcall.wire.catalogue import provider
 from lastcall.wire.children import (
@@ -36,13 +42,12 @@ from lastcall.wire.children import (
     with_child,
     with_children,
 )
-from lastcall.wire.documents import Document, accepted_document, patched_document
-from lastcall.wire.names import SET_TYPE, refuse_resource_name, set_id
+from lastcall.wire.documents import Document, accepted_document, patched_document, refuse_size
+from lastcall.wire.names import SET_TYPE, refuse_resource_name
 from lastcall.wire.paths import Path, parse_path
 from lastcall.wire.quoting import shown
 
 __all__ = [
-    "Conditions",
     "delete",
     "demand_namespace",
     "exists",
@@ -85,16 +90,6 @@ PLACED: Final = frozenset(
 IMPLICIT: Final = "default"
 
 
-class Conditions(Value, frozen=True, kw_only=True):
-    """Under which conditions a write is to be done: the etag that it expects, or none at all."""
-
-    if_match: str | None = None
-    must_be_new: bool = False
-
-
-UNCONDITIONAL: Final = Conditions()
-
-
 def is_generic(path: Path) -> bool:
     """Whether nobody else looks after the resources of this type."""
     return not any(path.kind == owned or path.kind.startswith(f"{owned}/") for owned in OWNED)
@@ -110,7 +105,7 @@ def put(
     """Create a resource or replace it, with everything that it holds."""
     _refuse_path(tx, path)
     before = find(tx, path)
-    _refuse_stale(before, conditions)
+    refuse_stale(number_of(before), conditions)
     document = with_children(accepted_document(body), path.kind)
     return _written(tx, path, document, before, moment)
 
@@ -125,7 +120,7 @@ def patch(
     """Change some of a resource."""
     before = known(tx, path)
     demand_open_group(tx, path)
-    _refuse_stale(before, conditions)
+    refuse_stale(number_of(before), conditions)
     document = with_children(patched_document(before.content, changes), path.kind)
     return _written(tx, path, document, before, moment)
 
@@ -178,11 +173,7 @@ def exists(reader: Reader, path: Path) -> bool:
     """Whether there is something at a path, a scale set or an instance of one included."""
     if path.kind.split("/")[:2] != SET_TYPE.lower().split("/"):
         return find(reader, path) is not None
-    try:
-        reader.scale_set(set_id(path.subscription, path.group, path.names[0]))
-    except ResourceNotFoundError:
-        return False
-    return True
+    return set_keys.find(reader, set_keys.key_at(path).id) is not None
 
 
 def demand_namespace(path: Path) -> None:
@@ -227,16 +218,6 @@ def _demand(reader: Reader, path: Path) -> None:
         )
 
 
-def _refuse_stale(before: Resource | None, conditions: Conditions) -> None:
-    if conditions.must_be_new and before is not None:
-        raise PreconditionFailedError("The resource exists already.")
-    wanted = conditions.if_match
-    if wanted is None or (wanted == "*" and before is not None):
-        return
-    if before is None or wanted.removeprefix("W/").strip('"') != str(before.number):
-        raise PreconditionFailedError
-
-
 def _written(
     tx: Transaction, path: Path, document: Document, before: Resource | None, moment: Moment
 ) -> Resource:
@@ -244,12 +225,19 @@ def _written(
     if collection is not None:
         return _written_inside(tx, path, collection, document, moment)
     _refuse_place(path, document, before)
-    if before is None and len(tx.resources(group=path.group.lower())) >= RESOURCES_PER_GROUP_MAX:
+    if before is None:
+        _refuse_more(tx, path.group)
+    return write(tx, path, with_addresses(tx, path, document, before), moment)
+
+
+def _refuse_more(tx: Transaction, group: str) -> None:
+    """Refuse one resource more than a group can have; what tells of resources is none of them."""
+    present = (found for found in tx.resources(group=group.lower()) if found.kind not in KEPT)
+    if sum(1 for _ in present) >= RESOURCES_PER_GROUP_MAX:
         raise QuotaExceededError(
             f"There are {RESOURCES_PER_GROUP_MAX} resources in the resource group already, which"
             " is as many as there can be."
         )
-    return write(tx, path, with_addresses(tx, path, document, before), moment)
 
 
 def _written_inside(
@@ -259,6 +247,7 @@ def _written_inside(
     # A child is where its parent is, and has no tags of its own.
     item = {key: each for key, each in document.items() if key not in ("location", "tags")}
     after = with_child(parent, collection, path.name, item)
+    refuse_size(after)
     place = parent_of(path)
     written = write(tx, place, with_addresses(tx, place, after, parent), moment)
     found = child(written, path, collection)
@@ -269,15 +258,9 @@ def _written_inside(
 def _refuse_place(path: Path, document: Document, before: Resource | None) -> None:
     """Refuse a resource that is nowhere, or one that would move."""
     location = document.get("location")
-    old = None if before is None else before.content.get("location")
     is_tracked = len(path.names) == 1 and path.kind.partition("/")[0] in PLACED
     if location is None:
         if is_tracked and path.group and not path.base:
             raise LocationRequiredError
         return
-    if old is not None and old != location:
-        raise InvalidResourceLocationError(
-            f"The resource '{shown(path.name)}' already exists in location '{old}' in resource"
-            f" group '{path.group}'. A resource with the same name cannot be created in location"
-            f" '{shown(location)}'. Please select a new resource name."
-        )
+    refuse_move(path, before, location)

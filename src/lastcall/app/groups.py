@@ -6,8 +6,18 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from lastcall.app import availability_sets, cloud_services, scale_sets, virtual_machines
+from lastcall.app.conditions import UNCONDITIONAL, Conditions, refuse_stale
 from lastcall.app.learning import Moment
-from lastcall.app.resources import begin, demand_open_group, expect, find, is_deleting, known, write
+from lastcall.app.resources import (
+    begin,
+    demand_open_group,
+    expect,
+    find,
+    is_deleting,
+    known,
+    number_of,
+    write,
+)
 from lastcall.engine.errors import InvalidResourceGroupLocationError, QuotaExceededError
 from lastcall.engine.limits import RESOURCE_GROUPS_MAX
 from lastcall.engine.model import OperationId, Provisioning
@@ -49,10 +59,15 @@ DELETIONS: Final[dict[str, Delete]] = {
 
 
 def put(
-    tx: Transaction, path: Path, content: Mapping[str, Any], moment: Moment
+    tx: Transaction,
+    path: Path,
+    content: Mapping[str, Any],
+    moment: Moment,
+    conditions: Conditions = UNCONDITIONAL,
 ) -> tuple[Resource, bool]:
     """Create a group or replace its tags, and say whether it is new."""
     before = find(tx, path)
+    refuse_stale(number_of(before), conditions)
     if before is None:
         if len(tx.resources(kind=GROUP_KIND)) >= RESOURCE_GROUPS_MAX:
             raise QuotaExceededError(
@@ -69,10 +84,17 @@ def put(
     return write(tx, path, content, moment), False
 
 
-def patch(tx: Transaction, path: Path, changes: Mapping[str, Any], moment: Moment) -> Resource:
+def patch(
+    tx: Transaction,
+    path: Path,
+    changes: Mapping[str, Any],
+    moment: Moment,
+    conditions: Conditions = UNCONDITIONAL,
+) -> Resource:
     """Change the tags of a group."""
     before = known(tx, path)
     demand_open_group(tx, path)
+    refuse_stale(before.number, conditions)
     return write(tx, path, {**before.content, **changes}, moment)
 
 
@@ -85,22 +107,33 @@ def delete(tx: Transaction, path: Path, forced: frozenset[str], moment: Moment) 
     group = known(tx, path)
     sets, others = tx.scale_sets(path.group), _with_machines(tx, group.group)
     if is_deleting(group):
-        running = OperationId(group.content[DELETION])
-        if SET_KIND in forced:
-            for scale_set in sets:
-                scale_sets.delete(tx, scale_set.id, moment, force=True)
-        return tx.operation(running)
-    operation = begin(tx, group, "delete group", moment, removes=True)
-    state = {"properties": {"provisioningState": Provisioning.DELETING}, DELETION: operation.id}
-    tx.put_resource(replace(group, content={**group.content, **state}, number=group.number + 1))
-    # All parts are counted before the first begins: one without machines ends at once.
-    operation = expect(tx, operation, len(sets) + len(others), moment)
+        # All that is left has its notice; only what is to go without it is asked once more.
+        sets = sets if SET_KIND in forced else []
+        others = [found for found in others if found.kind in forced]
+        operation = _await_more(tx, OperationId(group.content[DELETION]), len(sets) + len(others))
+    else:
+        operation = _begin_deletion(tx, group, len(sets) + len(others), moment)
     for scale_set in sets:
         _delete_set(tx, scale_set, moment, Terms(part_of=operation.id, force=SET_KIND in forced))
     for resource in others:
         terms = Terms(part_of=operation.id, force=resource.kind in forced)
         DELETIONS[resource.kind](tx, resource, moment, terms)
     return tx.operation(operation.id)
+
+
+def _begin_deletion(tx: Transaction, group: Resource, parts: int, moment: Moment) -> Operation:
+    operation = begin(tx, group, "delete group", moment, removes=True)
+    state = {"properties": {"provisioningState": Provisioning.DELETING}, DELETION: operation.id}
+    tx.put_resource(replace(group, content={**group.content, **state}, number=group.number + 1))
+    # All parts are counted before the first begins: one without machines ends at once.
+    return expect(tx, operation, parts, moment)
+
+
+def _await_more(tx: Transaction, operation_id: OperationId, parts: int) -> Operation:
+    running = tx.operation(operation_id)
+    awaiting = replace(running, remaining=running.remaining + parts)
+    tx.put_operation(awaiting)
+    return awaiting
 
 
 def _delete_set(tx: Transaction, scale_set: ScaleSet, moment: Moment, terms: Terms) -> None:

@@ -16,6 +16,7 @@ from lastcall.engine.resources import Asked, ResourceId
 from lastcall.engine.step import step
 from lastcall.engine.value import Value
 from lastcall.ports import Ids, Transaction
+from lastcall.wire.names import scale_set_path
 
 
 class Moment(Value, frozen=True):
@@ -90,6 +91,8 @@ def _conclude(tx: Transaction, operation: Operation) -> None:
         for group in scale_set.groups:
             tx.forget_scope(group.scope_id)
         tx.forget_scale_set(scale_set.id)
+        # What hangs below it, its metrics among it, would be there again for a set of its name.
+        remove(tx, ResourceId(scale_set_path(scale_set).lower()))
     elif scale_set.writing == operation.id:
         succeeded = operation.status is OperationStatus.SUCCEEDED
         provisioning = Provisioning.SUCCEEDED if succeeded else Provisioning.FAILED

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from lastcall.app.learning import Moment, learn
+from lastcall.app.resources import find_by_id
 from lastcall.engine.effects import Step
-from lastcall.engine.errors import ResourceNotFoundError
 from lastcall.engine.facts import Announced, MachinesAdded, Requested
 from lastcall.engine.model import (
     Action,
@@ -91,10 +91,9 @@ def owner(reader: Reader, machine: Machine) -> Resource | None:
     """Return the resource that a machine is, or a part of which it is; None where a set owns it."""
     path = machine.path.lower()
     for candidate in (path, path.rpartition("/roleinstances/")[0]):
-        try:
-            return reader.resource(ResourceId(candidate))
-        except ResourceNotFoundError:
-            continue
+        found = find_by_id(reader, ResourceId(candidate))
+        if found is not None:
+            return found
     return None
 
 

@@ -10,11 +10,7 @@ import msgspec
 
 from lastcall.app import resources
 from lastcall.app.learning import Moment
-from lastcall.engine.errors import (
-    InvalidParameterError,
-    OperationNotAllowedError,
-    ResourceNotFoundError,
-)
+from lastcall.engine.errors import InvalidParameterError, OperationNotAllowedError
 from lastcall.engine.limits import METRIC_AHEAD_MAX, METRIC_KEPT, METRICS_MAX
 from lastcall.engine.measuring import Point, Sample, with_sample
 from lastcall.engine.resources import Resource, ResourceId
@@ -62,11 +58,9 @@ def series_of(reader: Reader, target: ResourceId | None = None) -> list[Resource
 
 def points(reader: Reader, target: ResourceId, name: str) -> Points:
     """Return what was reported of a metric of a resource, oldest first."""
-    try:
-        found = reader.resource(ResourceId(f"{target}/providers/{SERIES_TYPE}/{name.lower()}"))
-    except ResourceNotFoundError:
-        return ()
-    return points_of(found)
+    series = ResourceId(f"{target}/providers/{SERIES_TYPE}/{name.lower()}")
+    found = resources.find_by_id(reader, series)
+    return () if found is None else points_of(found)
 
 
 def points_of(series: Resource) -> Points:

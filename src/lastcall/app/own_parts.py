@@ -8,13 +8,13 @@ from msgspec import Struct
 from lastcall.app.learning import Moment
 from lastcall.app.resources import expect
 from lastcall.app.scale_sets import begin, member, members
-from lastcall.engine.errors import PreconditionFailedError
 from lastcall.engine.model import Machine, ScopeId
 from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import ScaleSet
 from lastcall.ports import Reader, Transaction
-from lastcall.wire.bodies import encode_json, parse_stored, refuse_depth
-from lastcall.wire.instances import encode_instance_etag
+from lastcall.wire.bodies import parse_stored, refuse_depth
+from lastcall.wire.documents import encode_set_document
+from lastcall.wire.instances import instance_number
 from lastcall.wire.own_parts import of_instance, with_own
 
 Own = Mapping[str, Any]
@@ -29,6 +29,11 @@ class Part(Struct, frozen=True, kw_only=True):
     machine: Machine
     own: Own
 
+    @property
+    def number(self) -> int:
+        """Return what its etag has between its quotes."""
+        return instance_number(self.machine, self.own)
+
 
 def part(reader: Reader, scale_set: ScaleSet, instance_id: str) -> Part:
     """Return one instance, or raise `InstanceNotFoundError`."""
@@ -42,14 +47,6 @@ def part(reader: Reader, scale_set: ScaleSet, instance_id: str) -> Part:
     )
 
 
-def refuse_stale(found: Part, etag: str | None) -> None:
-    """Honour If-Match on an instance (R100)."""
-    if etag is None or etag == "*":
-        return
-    if etag.strip('"') != encode_instance_etag(found.machine, found.own).strip('"'):
-        raise PreconditionFailedError
-
-
 def rewrite(
     tx: Transaction, scale_set: ScaleSet, instance_id: str, edit: Edit, moment: Moment
 ) -> Operation:
@@ -59,5 +56,5 @@ def rewrite(
     alive = {machine.id for _, machine in members(tx, scale_set)}
     changed = with_own(document, found.machine.id, edit(found.own), alive)
     refuse_depth(changed)
-    tx.put_scale_set(scale_set, encode_json(changed))
+    tx.put_scale_set(scale_set, encode_set_document(changed))
     return expect(tx, begin(tx, scale_set, "write instance", moment), 0, moment)

@@ -13,10 +13,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from lastcall.app import set_keys
 from lastcall.app.learning import Moment, learn, settle
+from lastcall.app.resources import find_by_id
 from lastcall.app.scale_sets import members, upgrade_batch
 from lastcall.engine.effects import Failure
-from lastcall.engine.errors import ResourceNotFoundError, ScopeNotFoundError
+from lastcall.engine.errors import ScopeNotFoundError
 from lastcall.engine.facts import (
     ActionDelayed,
     ActionDone,
@@ -33,7 +35,7 @@ from lastcall.engine.limits import (
     SCOPES_PER_PASS_MAX,
 )
 from lastcall.engine.model import Action, Machine, ScopeId
-from lastcall.engine.resources import Resource, ResourceId
+from lastcall.engine.resources import Resource
 from lastcall.engine.scale_sets import RolloutCode, ScaleSet
 from lastcall.engine.upgrade import ended, next_batch
 from lastcall.ports import (
@@ -166,7 +168,7 @@ def attend(tx: Transaction, moment: Moment) -> bool:
     for resource_id in due:
         again = _attend_one(tx, tx.resource(resource_id), moment)
         assert again is None or again > moment.now, "or it would never end"
-        left = _find(tx, resource_id)
+        left = find_by_id(tx, resource_id)
         if left is not None:
             tx.put_resource(replace(left, due_at=again))
     return bool(due)
@@ -273,20 +275,8 @@ def _try_again(tx: Transaction, effect: Effect, reason: str, moment: Moment) -> 
     tx.defer_effect(again, moment.now + retry_delay(effect.attempts))
 
 
-def _find(tx: Transaction, resource_id: ResourceId) -> Resource | None:
-    try:
-        return tx.resource(resource_id)
-    except ResourceNotFoundError:
-        return None
-
-
 def _set_of(tx: Transaction, machine: Machine) -> ScaleSet | None:
-    if machine.set_id is None:
-        return None
-    try:
-        return tx.scale_set(machine.set_id)
-    except ResourceNotFoundError:
-        return None
+    return None if machine.set_id is None else set_keys.find(tx, machine.set_id)
 
 
 def _wake_rollout(tx: Transaction, machine: Machine, moment: Moment) -> None:

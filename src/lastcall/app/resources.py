@@ -11,14 +11,14 @@ from lastcall.app import activities
 from lastcall.app.learning import Moment, settle
 from lastcall.engine.errors import (
     ConflictError,
-    PreconditionFailedError,
+    InvalidResourceLocationError,
     ResourceGroupBeingDeletedError,
     ResourceGroupNotFoundError,
     ResourceNotFoundError,
 )
 from lastcall.engine.model import OperationId, Provisioning, ScopeId
 from lastcall.engine.operations import Operation
-from lastcall.engine.resources import Resource
+from lastcall.engine.resources import Resource, ResourceId
 from lastcall.ports import Reader, Transaction
 from lastcall.wire.paths import Path, group_path
 from lastcall.wire.quoting import shown
@@ -34,12 +34,17 @@ class Written(Struct, frozen=True, kw_only=True):
 
 def find(reader: Reader, path: Path) -> Resource | None:
     """Return a resource, or None where there is none."""
+    found = find_by_id(reader, path.id)
+    # A name with a slash in it must not pass for the path of something else.
+    return None if found is None or found.kind != path.kind else found
+
+
+def find_by_id(reader: Reader, resource_id: ResourceId) -> Resource | None:
+    """Return a resource that we ourselves have named, or None where it is gone."""
     try:
-        found = reader.resource(path.id)
+        return reader.resource(resource_id)
     except ResourceNotFoundError:
         return None
-    # A name with a slash in it must not pass for the path of something else.
-    return found if found.kind == path.kind else None
 
 
 def known(reader: Reader, path: Path) -> Resource:
@@ -53,6 +58,11 @@ def known(reader: Reader, path: Path) -> Resource:
             " https://aka.ms/ARMResourceNotFoundFix"
         )
     return found
+
+
+def number_of(found: Resource | None) -> int | None:
+    """Return how often a resource was written, None where there is none."""
+    return None if found is None else found.number
 
 
 def demand_group(reader: Reader, path: Path) -> None:
@@ -95,14 +105,15 @@ def is_deleting(resource: Resource) -> bool:
     return bool(properties.get("provisioningState") == Provisioning.DELETING)
 
 
-def refuse_stale(before: Resource | None, etag: str | None, *, must_be_new: bool) -> None:
-    """Honour If-Match, and If-None-Match with `*` (R100)."""
-    if must_be_new and before is not None:
-        raise PreconditionFailedError("The resource exists already.")
-    if etag is None or (etag == "*" and before is not None):
-        return
-    if before is None or etag.strip('"') != str(before.number):
-        raise PreconditionFailedError
+def refuse_move(path: Path, before: Resource | None, location: str) -> None:
+    """Refuse to write a resource to another location than the one where it is."""
+    old = None if before is None else before.content.get("location")
+    if old is not None and old != location:
+        raise InvalidResourceLocationError(
+            f"The resource '{shown(path.name)}' already exists in location '{old}' in resource"
+            f" group '{path.group}'. A resource with the same name cannot be created in location"
+            f" '{shown(location)}'. Please select a new resource name."
+        )
 
 
 def write(

@@ -5,15 +5,16 @@ from typing import Any
 from msgspec import Struct
 
 from lastcall.app import scale_sets
+from lastcall.app.conditions import UNCONDITIONAL, Conditions
 from lastcall.app.learning import Moment
 from lastcall.app.resources import demand_open_group
 from lastcall.app.scale_sets import Revision, Written
 from lastcall.app.set_keys import SetKey, known
-from lastcall.engine.errors import PreconditionFailedError, ResourceNotFoundError
 from lastcall.engine.model import OperationId
 from lastcall.ports import Transaction
-from lastcall.wire.bodies import encode_json, parse_stored, refuse_depth
+from lastcall.wire.bodies import parse_stored, refuse_depth
 from lastcall.wire.defaults import completed, refuse_malformed
+from lastcall.wire.documents import encode_set_document
 from lastcall.wire.members import refuse_members
 from lastcall.wire.merging import merge
 from lastcall.wire.names import place, refuse_name, refuse_resource_group_name
@@ -34,8 +35,7 @@ class Change(Struct, frozen=True, kw_only=True):
     key: SetKey
     patch: dict[str, Any]
     may_create: bool = True
-    if_match: str | None = None
-    must_be_new: bool = False
+    conditions: Conditions = UNCONDITIONAL
     part_of: OperationId | None = None
 
 
@@ -57,14 +57,12 @@ def apply(tx: Transaction, change: Change, moment: Moment) -> Written:
     demand_open_group(tx, group_path(change.key.subscription, change.key.resource_group))
     if not change.may_create:
         known(tx, change.key)
-    if change.must_be_new and _exists(tx, change.key):
-        raise PreconditionFailedError("The resource exists already.")
     return scale_sets.write(
         tx,
         change.key,
         lambda old: revised(old, change),
         moment,
-        change.if_match,
+        change.conditions,
         change.part_of,
     )
 
@@ -85,7 +83,7 @@ def revised(old: bytes | None, change: Change) -> Revision:
     if wanted is None and before is None and is_empty_group(after):
         wanted = 0
     return Revision(
-        document=encode_json(after),
+        document=encode_set_document(after),
         traits=found,
         location=place(after["location"]),
         # Not the merged one: instances may have been deleted since it was written (D6).
@@ -95,11 +93,3 @@ def revised(old: bytes | None, change: Change) -> Revision:
         and instance_affecting(completed(before, traits(before, name)))
         != instance_affecting(completed(after, found)),
     )
-
-
-def _exists(tx: Transaction, key: SetKey) -> bool:
-    try:
-        tx.scale_set(key.id)
-    except ResourceNotFoundError:
-        return False
-    return True

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from lastcall.app.learning import Moment
 from lastcall.app.resources import expect
 from lastcall.app.scale_sets import begin, without_rollout
+from lastcall.app.set_keys import staying
 from lastcall.engine.effects import Failure
-from lastcall.engine.errors import ConflictError, OperationNotAllowedError
-from lastcall.engine.model import Provisioning, SetId
+from lastcall.engine.errors import OperationNotAllowedError
+from lastcall.engine.model import SetId
 from lastcall.engine.operations import Operation
-from lastcall.engine.scale_sets import Rollout, RolloutKind, ScaleSet
+from lastcall.engine.scale_sets import Rollout, RolloutKind
 from lastcall.ports import Transaction
 
 CANCELLED: Final = Failure("OperationCanceled", "The rolling upgrade was cancelled by a user.")
@@ -19,7 +20,7 @@ CANCELLED: Final = Failure("OperationCanceled", "The rolling upgrade was cancell
 
 def start(tx: Transaction, set_id: SetId, kind: RolloutKind, moment: Moment) -> Operation:
     """Begin a rolling upgrade; the operation ends with its last batch."""
-    scale_set = _present(tx, set_id)
+    scale_set = staying(tx, set_id)
     if scale_set.rollout is not None:
         raise OperationNotAllowedError(
             f"A rolling upgrade of '{scale_set.name}' is under way; wait for it or cancel it."
@@ -32,15 +33,8 @@ def start(tx: Transaction, set_id: SetId, kind: RolloutKind, moment: Moment) -> 
 
 def cancel(tx: Transaction, set_id: SetId, moment: Moment) -> Operation:
     """Stop a rolling upgrade: no further batch is begun, the present one is finished."""
-    scale_set = _present(tx, set_id)
+    scale_set = staying(tx, set_id)
     if scale_set.rollout is None:
         raise OperationNotAllowedError(f"No rolling upgrade of '{scale_set.name}' is under way.")
     tx.put_scale_set(without_rollout(tx, scale_set, moment, CANCELLED))
     return expect(tx, begin(tx, scale_set, "cancel rolling upgrade", moment), 0, moment)
-
-
-def _present(tx: Transaction, set_id: SetId) -> ScaleSet:
-    scale_set = tx.scale_set(set_id)
-    if scale_set.provisioning is Provisioning.DELETING:
-        raise ConflictError(f"The scale set '{scale_set.name}' is being deleted.")
-    return scale_set

@@ -6,17 +6,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from lastcall.app import activities
+from lastcall.app.conditions import UNCONDITIONAL, Conditions, refuse_stale
 from lastcall.app.learning import Moment, learn, settle
 from lastcall.app.machines import Members, Wish, admit, announce_eviction, open_scope, request
 from lastcall.app.resources import expect
-from lastcall.app.set_keys import SetKey
+from lastcall.app.set_keys import SetKey, staying
 from lastcall.engine.draft import PREEMPTED
 from lastcall.engine.effects import Failure, Step
 from lastcall.engine.errors import (
-    ConflictError,
     InstanceNotFoundError,
     InvalidParameterError,
-    PreconditionFailedError,
     ResourceNotFoundError,
 )
 from lastcall.engine.facts import Protected
@@ -105,12 +104,12 @@ def write(
     key: SetKey,
     revise: Revise,
     moment: Moment,
-    etag: str | None = None,
+    conditions: Conditions = UNCONDITIONAL,
     part_of: OperationId | None = None,
 ) -> Written:
     """Create a set or change it, and begin everything that follows from the change."""
     before = _find(tx, key.id)
-    _refuse_stale(before, etag)
+    refuse_stale(None if before is None else before.number, conditions)
     old = None if before is None else tx.document(before.id, before.number)
     revision = revise(old)
     if revision.capacity is not None:
@@ -197,20 +196,9 @@ def upgrade_batch(
 
 def _find(tx: Transaction, set_id: SetId) -> ScaleSet | None:
     try:
-        found = tx.scale_set(set_id)
+        return staying(tx, set_id)
     except ResourceNotFoundError:
         return None
-    if found.provisioning is Provisioning.DELETING:
-        raise ConflictError(f"The scale set '{found.name}' is being deleted.")
-    return found
-
-
-def _refuse_stale(before: ScaleSet | None, etag: str | None) -> None:
-    """Honour If-Match (R100)."""
-    if etag is None or (etag == "*" and before is not None):
-        return
-    if before is None or etag.strip('"') != str(before.number):
-        raise PreconditionFailedError
 
 
 def _revised(before: ScaleSet | None, key: SetKey, revision: Revision, moment: Moment) -> ScaleSet:

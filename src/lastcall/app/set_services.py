@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from lastcall.app.learning import Moment
 from lastcall.app.resources import expect
 from lastcall.app.scale_sets import Order, begin, chosen_by
+from lastcall.app.set_keys import staying
 from lastcall.engine.errors import InvalidParameterError, OperationNotAllowedError
 from lastcall.engine.model import Action, Provisioning, SetId
 from lastcall.engine.operations import Operation
@@ -50,7 +51,7 @@ def set_repairs(
 
 def convert_to_single_group(tx: Transaction, set_id: SetId, active: str | None) -> None:
     """Make a set whose instances are all in one placement group keep to that one (R47)."""
-    scale_set = tx.scale_set(set_id)
+    scale_set = staying(tx, set_id)
     if scale_set.traits.single_placement_group:
         return
     if scale_set.traits.orchestration is Orchestration.FLEXIBLE or scale_set.traits.zones:

@@ -55,6 +55,8 @@ NAME_CHARACTERS_MAX = 64
 RESOURCE_GROUPS_MAX = 980
 RESOURCES_PER_GROUP_MAX = 2_000
 RESOURCE_BYTES_MAX = 1024 * 1024
+# The model of a set, which one body can fill half of, with what its instances have of their own.
+SET_BYTES_MAX = 8 * 1024 * 1024
 RESOURCE_NAME_CHARACTERS_MAX = 260
 RESOURCE_DEPTH_MAX = 8
 CHILDREN_MAX = 2_000

@@ -165,6 +165,7 @@ def challenge(error: tokens.AuthenticationError) -> str:
     description = str(error).replace("\\", "").replace('"', "'")
     # A header has no room for what is not printable.
     printable = "".join(each if " " <= each <= "~" else "?" for each in description)
+    # Azure says invalid_token even where there is none at all, and its clients know that form.
     return (
         f'Bearer authorization_uri="{error.authorization_uri}", error="invalid_token",'
         f' error_description="{printable}"'

@@ -22,6 +22,7 @@ EXTENSIONS = "properties.virtualMachineProfile.extensionProfile.extensions"
 SECRETS = frozenset(
     {"adminPassword", "customData", "protectedParameters", "protectedSettings", "runAsPassword"}
 )
+FOLDED_SECRETS = frozenset(map(str.lower, SECRETS))
 
 PROVISIONING_TEXTS = {
     Provisioning.CREATING: "Creating",
@@ -158,12 +159,17 @@ def provisioning_status(state: Provisioning, at: datetime, failure: str = "") ->
     return status | {"message": failure} if failure else status
 
 
+def is_secret(member: str) -> bool:
+    """Whether the value of a member is never shown again, in whatever spelling it was given."""
+    return member.lower() in FOLDED_SECRETS
+
+
 def public(value: Mapping[str, Any]) -> Json:
     """Return a copy, all the way down, without secrets; the names of tags are the user's own."""
     return {
         key: dict(item) if key == "tags" and isinstance(item, Mapping) else _copied(item)
         for key, item in value.items()
-        if key not in SECRETS
+        if not is_secret(key)
     }
 
 

@@ -6,11 +6,12 @@ from typing import Any, Final
 from lastcall.engine.errors import InvalidRequestContentError
 from lastcall.engine.limits import (
     RESOURCE_BYTES_MAX,
+    SET_BYTES_MAX,
     TAG_NAME_CHARACTERS_MAX,
     TAG_VALUE_CHARACTERS_MAX,
     TAGS_MAX,
 )
-from lastcall.wire.arm import SECRETS
+from lastcall.wire.arm import is_secret
 from lastcall.wire.bodies import encode_json
 from lastcall.wire.fields import object_at, refuse, text_at
 from lastcall.wire.names import place
@@ -84,10 +85,21 @@ def tags_of(document: Mapping[str, Any]) -> dict[str, str] | None:
 
 def refuse_size(document: Mapping[str, Any]) -> None:
     """Refuse a document that is too large to be kept."""
-    if len(encode_json(document)) > RESOURCE_BYTES_MAX:
+    _encoded(document, "resource", RESOURCE_BYTES_MAX)
+
+
+def encode_set_document(document: Mapping[str, Any]) -> bytes:
+    """Return a set's document as it is kept, with all its instances have, or refuse its size."""
+    return _encoded(document, "scale set with what its instances have", SET_BYTES_MAX)
+
+
+def _encoded(document: Mapping[str, Any], what: str, most: int) -> bytes:
+    encoded = encode_json(document)
+    if len(encoded) > most:
         raise InvalidRequestContentError(
-            f"The resource is larger than the {RESOURCE_BYTES_MAX} bytes that are allowed."
+            f"The {what} is larger than the {most} bytes that are allowed."
         )
+    return encoded
 
 
 def _enveloped(body: Mapping[str, Any]) -> Document:
@@ -118,6 +130,6 @@ def _kept(value: Any) -> Any:
         return {
             key: _kept(item)
             for key, item in value.items()
-            if item is not None and key not in SECRETS
+            if item is not None and not is_secret(key)
         }
     return [_kept(item) for item in value] if isinstance(value, list) else value

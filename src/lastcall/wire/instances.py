@@ -52,8 +52,14 @@ def encode_instance(
 
 
 def encode_instance_etag(machine: Machine, own: Mapping[str, Any]) -> str:
-    """Return the etag of an instance: it rises with each model and each write that it gets."""
-    return f'"{machine.model.version + own.get(own_parts.WRITES, 0)}"'
+    """Return the etag of an instance."""
+    return f'"{instance_number(machine, own)}"'
+
+
+def instance_number(machine: Machine, own: Mapping[str, Any]) -> int:
+    """Return a number that rises with each model and each write that an instance gets."""
+    writes: int = own.get(own_parts.WRITES, 0)
+    return machine.model.version + writes
 
 
 def encode_extensions(

@@ -16,18 +16,19 @@ from lastcall.engine.limits import AUTOSCALE_NAME_CHARACTERS_MAX
 from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
 from lastcall.web.account import Account
-from lastcall.web.arm.front_door import INSIGHTS, SUBSCRIPTION, arm_route
+from lastcall.web.arm.conditions import conditions
+from lastcall.web.arm.front_door import GROUP, INSIGHTS, SUBSCRIPTION, arm_route
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire import versions
 from lastcall.wire.arm import encode_list
 from lastcall.wire.autoscale import SETTING_TYPE
-from lastcall.wire.autoscale_documents import Json, changed, created, encode_setting
+from lastcall.wire.autoscale_documents import changed, created, encode_setting
 from lastcall.wire.bodies import parse_body
 from lastcall.wire.names import refuse_resource_group_name
 from lastcall.wire.paths import Path, group_path
 from lastcall.wire.quoting import shown
 
-SETTINGS: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}{INSIGHTS}/autoscaleSettings"
+SETTINGS: Final = f"{GROUP}{INSIGHTS}/autoscaleSettings"
 SETTING: Final = f"{SETTINGS}/{{setting}}"
 NAME: Final = re.compile(r"[^<>*%&:?#+/\\\x00-\x1f]+(?<![. ])")
 
@@ -40,21 +41,25 @@ class Settings:
 
     async def create(self, call: Call) -> Response:
         """Create a setting, or replace it."""
-        path = _path(call)
+        path, wanted = _path(call), conditions(call)
         document = created(parse_body(await call.body()), path.name)
-        setting, is_new = await self._platform.transact(
-            lambda tx, moment: _created(tx, path, document, moment)
-        )
+
+        def work(tx: Transaction, moment: Moment) -> tuple[Resource, bool]:
+            is_new = find(tx, path) is None
+            return autoscale.write(tx, path, document, moment, wanted), is_new
+
+        setting, is_new = await self._platform.transact(work)
         return json(encode_setting(setting), 201 if is_new else 200)
 
     async def change(self, call: Call) -> Response:
         """Change some members of a setting."""
-        path, body = _path(call), parse_body(await call.body())
-        setting = await self._platform.transact(
-            lambda tx, moment: autoscale.write(
-                tx, path, changed(known(tx, path).content, body, path.name), moment
-            )
-        )
+        path, body, wanted = _path(call), parse_body(await call.body()), conditions(call)
+
+        def work(tx: Transaction, moment: Moment) -> Resource:
+            document = changed(known(tx, path).content, body, path.name)
+            return autoscale.write(tx, path, document, moment, wanted)
+
+        setting = await self._platform.transact(work)
         return json(encode_setting(setting))
 
     async def show(self, call: Call) -> Response:
@@ -98,12 +103,8 @@ def _listed(reader: Reader, subscription: str, group: str | None) -> Sequence[Re
     return reader.resources(autoscale.KIND, group.lower())
 
 
-def _created(tx: Transaction, path: Path, document: Json, moment: Moment) -> tuple[Resource, bool]:
-    is_new = find(tx, path) is None
-    return autoscale.write(tx, path, document, moment), is_new
-
-
 def _deleted(tx: Transaction, path: Path) -> bool:
+    demand_group(tx, path)
     was_there = find(tx, path) is not None
     remove(tx, path.id)
     return was_there

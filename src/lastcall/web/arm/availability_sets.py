@@ -9,13 +9,13 @@ from lastcall.app.platform import Platform
 from lastcall.engine.resources import Resource
 from lastcall.ports import Reader
 from lastcall.web.account import Account
-from lastcall.web.arm.front_door import COMPUTE, SUBSCRIPTION, arm_route
+from lastcall.web.arm.front_door import COMPUTE, GROUP, SUBSCRIPTION, arm_route
 from lastcall.web.arm.kinds import Kind, Resources
 from lastcall.web.arm.views import Json, Manner
 from lastcall.web.routing import Route
 from lastcall.wire.availability_sets import SET_TYPE, encode_set
 
-SETS: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}{COMPUTE}/availabilitySets"
+SETS: Final = f"{GROUP}{COMPUTE}/availabilitySets"
 SET: Final = f"{SETS}/{{availabilitySet}}"
 
 

@@ -16,7 +16,7 @@ from lastcall.engine.model import Action
 from lastcall.engine.resources import Resource
 from lastcall.ports import Reader
 from lastcall.web.account import Account
-from lastcall.web.arm.front_door import COMPUTE, SUBSCRIPTION, accepted, arm_route
+from lastcall.web.arm.front_door import COMPUTE, GROUP, SUBSCRIPTION, accepted, arm_route
 from lastcall.web.arm.kinds import Kind, Resources, optional_body
 from lastcall.web.arm.views import Json, Manner
 from lastcall.web.routing import Call, Route, json
@@ -35,7 +35,7 @@ from lastcall.wire.cloud_services import (
     sizes_of,
 )
 
-SERVICES: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}{COMPUTE}/cloudServices"
+SERVICES: Final = f"{GROUP}{COMPUTE}/cloudServices"
 SERVICE: Final = f"{SERVICES}/{{service}}"
 ROLE: Final = f"{SERVICE}/roles/{{role}}"
 INSTANCE: Final = f"{SERVICE}/{INSTANCES}/{{roleInstance}}"

@@ -1,19 +1,9 @@
 """If-Match and If-None-Match of a write (R100)."""
 
-from msgspec import Struct
-
+from lastcall.app.conditions import ANY, Conditions
 from lastcall.engine.errors import DomainError
 from lastcall.web.routing import Call
 from lastcall.wire.quoting import shown
-
-ANY = "*"
-
-
-class Conditions(Struct, frozen=True):
-    """Under which conditions a write is to be done."""
-
-    if_match: str | None
-    must_be_new: bool
 
 
 def conditions(call: Call) -> Conditions:
@@ -24,4 +14,4 @@ def conditions(call: Call) -> Conditions:
             f"The value '{shown(none_match)}' of If-None-Match is not supported; only '*' is.",
             target="If-None-Match",
         )
-    return Conditions(call.header("if-match"), none_match is not None)
+    return Conditions(if_match=call.header("if-match"), must_be_new=none_match is not None)

@@ -8,7 +8,7 @@ from lastcall.app import autoscale, generic, resources, scale_sets
 from lastcall.app.kinds import Kind, Kinds, Wanted
 from lastcall.app.learning import Moment, remove
 from lastcall.app.revisions import Change, apply, checked
-from lastcall.app.set_keys import SetKey, known
+from lastcall.app.set_keys import key_at, known
 from lastcall.engine.errors import InvalidTemplateDeploymentError, ResourceNotFoundError
 from lastcall.engine.model import OperationId, Provisioning
 from lastcall.engine.operations import Operation
@@ -22,7 +22,7 @@ from lastcall.wire.catalogue import provider
 from lastcall.wire.children import show
 from lastcall.wire.defaults import NEWEST
 from lastcall.wire.deployments import DEPLOYMENT_TYPE
-from lastcall.wire.names import SET_TYPE, set_id
+from lastcall.wire.names import SET_TYPE
 from lastcall.wire.paths import GROUP_TYPE, Path
 from lastcall.wire.spelling import with_known_names
 
@@ -59,24 +59,15 @@ def _document(wanted: Wanted) -> Json:
     return {key: item for key, item in wanted.body.items() if key not in ADDRESS}
 
 
-def _key(path: Path) -> SetKey:
-    return SetKey(
-        id=set_id(path.subscription, path.group, path.name),
-        subscription=path.subscription,
-        resource_group=path.group,
-        name=path.name,
-    )
-
-
 def _write_set(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:
-    key = _key(wanted.path)
+    key = key_at(wanted.path)
     # What templates spell as they like has one spelling from here on.
     patch = checked(key, with_known_names(_document(wanted)), wanted.api_version)
     return apply(tx, Change(key=key, patch=patch, part_of=wanted.part_of), moment).operation
 
 
 def _show_set(reader: Reader, path: Path, version: str) -> Json:
-    scale_set = known(reader, _key(path))
+    scale_set = known(reader, key_at(path))
     manner = Manner(version=version or NEWEST, now=scale_set.created_at)
     # What is written is there when the deployment is over, and nobody sees it before.
     return show_set(reader, scale_set, manner, Provisioning.SUCCEEDED)
@@ -85,7 +76,7 @@ def _show_set(reader: Reader, path: Path, version: str) -> Json:
 def _delete_set(
     tx: Transaction, path: Path, moment: Moment, part_of: OperationId
 ) -> Operation | None:
-    return scale_sets.delete(tx, known(tx, _key(path)).id, moment, part_of=part_of)
+    return scale_sets.delete(tx, known(tx, key_at(path)).id, moment, part_of=part_of)
 
 
 def _write_setting(tx: Transaction, wanted: Wanted, moment: Moment) -> Operation | None:

@@ -17,7 +17,7 @@ from lastcall.engine.operations import OperationStatus
 from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
 from lastcall.web.account import Account
-from lastcall.web.arm.front_door import SUBSCRIPTION, api_version, arm_route
+from lastcall.web.arm.front_door import GROUP, SUBSCRIPTION, api_version, arm_route
 from lastcall.web.errors import RETRY_AFTER, NotBuiltError
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire.arm import encode_list, encode_operation
@@ -36,7 +36,6 @@ from lastcall.wire.quoting import shown
 
 Json = dict[str, Any]
 
-GROUP: Final = f"{SUBSCRIPTION}/resourceGroups/{{group}}"
 DEPLOYMENTS: Final = f"{GROUP}/providers/{DEPLOYMENT_TYPE}"
 DEPLOYMENT: Final = f"{DEPLOYMENTS}/{{deployment}}"
 # Where older clients look for what a deployment has done.

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from msgspec.structs import replace
 from starlette.responses import Response
 
-from lastcall.app.set_keys import SetKey
+from lastcall.app.set_keys import SetKey, key_at
 from lastcall.engine.operations import Operation
 from lastcall.web.account import Account
 from lastcall.web.errors import (
@@ -16,7 +16,8 @@ from lastcall.web.errors import (
     UnsupportedMediaTypeError,
 )
 from lastcall.web.routing import Call, Handler, Route
-from lastcall.wire.names import PROVIDER, set_id
+from lastcall.wire.names import PROVIDER, SET_TYPE
+from lastcall.wire.paths import Path
 from lastcall.wire.quoting import shown
 from lastcall.wire.versions import KNOWN, refuse_api_version
 
@@ -99,11 +100,13 @@ def force(call: Call) -> bool:
 def key_of(call: Call) -> SetKey:
     """Return which set a request is about, in the request's own spelling."""
     names = call.names
-    return SetKey(
-        id=set_id(names["subscription"], names["group"], names["set"]),
-        subscription=names["subscription"],
-        resource_group=names["group"],
-        name=names["set"],
+    return key_at(
+        Path(
+            subscription=names["subscription"],
+            group=names["group"],
+            type=SET_TYPE,
+            names=(names["set"],),
+        )
     )
 
 

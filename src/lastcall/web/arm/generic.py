@@ -7,12 +7,12 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from lastcall.app import generic
-from lastcall.app.generic import Conditions
 from lastcall.app.learning import Moment
 from lastcall.app.platform import Platform
 from lastcall.engine.resources import Resource
 from lastcall.ports import Transaction
 from lastcall.web.account import Account
+from lastcall.web.arm.conditions import conditions
 from lastcall.web.arm.front_door import GROUP, SUBSCRIPTION, accepted, arm_route
 from lastcall.web.arm.paging import paged
 from lastcall.web.routing import Call, Handler, Route, json
@@ -37,11 +37,11 @@ class Generic:
 
     async def put(self, call: Call) -> Response:
         """Create a resource or replace it."""
-        path, body, conditions = _path(call), parse_object(await call.body()), _conditions(call)
+        path, body, wanted = _path(call), parse_object(await call.body()), conditions(call)
 
         def work(tx: Transaction, moment: Moment) -> tuple[Resource, bool]:
             is_new = generic.find(tx, path) is None
-            return generic.put(tx, path, body, moment, conditions), is_new
+            return generic.put(tx, path, body, moment, wanted), is_new
 
         resource, is_new = await self._platform.transact(work)
         created = is_new and path.kind not in NEVER_CREATED
@@ -49,10 +49,10 @@ class Generic:
 
     async def patch(self, call: Call) -> Response:
         """Change some of a resource."""
-        path, body, conditions = _path(call), parse_object(await call.body()), _conditions(call)
+        path, body, wanted = _path(call), parse_object(await call.body()), conditions(call)
         generic.demand_namespace(path)
         resource = await self._platform.transact(
-            lambda tx, moment: generic.patch(tx, path, body, moment, conditions)
+            lambda tx, moment: generic.patch(tx, path, body, moment, wanted)
         )
         return json(show(resource))
 
@@ -105,12 +105,6 @@ def _is_one(names: Mapping[str, str]) -> bool:
 def _are_several(names: Mapping[str, str]) -> bool:
     path = _parsed(names, f"{names[SEVERAL]}/-")
     return path is not None and generic.is_generic(path)
-
-
-def _conditions(call: Call) -> Conditions:
-    return Conditions(
-        if_match=call.header("if-match"), must_be_new=call.header("if-none-match") == "*"
-    )
 
 
 def routes(platform: Platform, account: Account) -> Iterator[Route]:

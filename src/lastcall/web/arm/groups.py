@@ -11,17 +11,15 @@ from lastcall.app import groups
 from lastcall.app.platform import Platform
 from lastcall.app.resources import known
 from lastcall.engine.errors import (
-    InstanceNotFoundError,
     LocationNotAvailableForResourceGroupError,
     LocationRequiredError,
-    ResourceNotFoundError,
 )
-from lastcall.engine.model import OperationId
 from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
-from lastcall.ports import Reader
 from lastcall.web.account import Account
+from lastcall.web.arm.conditions import conditions
 from lastcall.web.arm.front_door import GROUP, SUBSCRIPTION, api_version, arm_route
+from lastcall.web.arm.operations import known_operation
 from lastcall.web.arm.paging import paged
 from lastcall.web.errors import JSON, RETRY_AFTER
 from lastcall.web.routing import Call, Route, json
@@ -47,22 +45,22 @@ class Groups:
 
     async def put(self, call: Call) -> Response:
         """Create a group or replace its tags."""
-        path, content = _path(call), _content(await call.body())
+        path, content, wanted = _path(call), _content(await call.body()), conditions(call)
         refuse_resource_group_name(path.group)
         if "location" not in content:
             raise LocationRequiredError
         _refuse_location(content["location"])
         group, is_new = await self._platform.transact(
-            lambda tx, moment: groups.put(tx, path, content, moment)
+            lambda tx, moment: groups.put(tx, path, content, moment, wanted)
         )
         return json(encode_group(group), 201 if is_new else 200)
 
     async def patch(self, call: Call) -> Response:
         """Change a group's tags."""
-        path, content = _path(call), _content(await call.body())
+        path, content, wanted = _path(call), _content(await call.body()), conditions(call)
         changes: Json = {key: content[key] for key in ("tags", "managedBy") if key in content}
         group = await self._platform.transact(
-            lambda tx, moment: groups.patch(tx, path, changes, moment)
+            lambda tx, moment: groups.patch(tx, path, changes, moment, wanted)
         )
         return json(encode_group(group))
 
@@ -89,7 +87,7 @@ class Groups:
 
     async def follow(self, call: Call) -> Response:
         """Say whether an operation is over: 202 while it is not."""
-        operation = await self._platform.read(lambda r: _operation(r, call.names["operation"]))
+        operation = await self._platform.read(lambda r: known_operation(r, call.names["operation"]))
         if not operation.is_over:
             return _under_way(call, operation)
         failure = operation.failure
@@ -126,13 +124,6 @@ def _refuse_location(location: str) -> None:
 
 def _kinds(text: str) -> frozenset[str]:
     return frozenset(part.strip().lower() for part in text.split(",") if part.strip())
-
-
-def _operation(reader: Reader, operation_id: str) -> Operation:
-    try:
-        return reader.operation(OperationId(operation_id.lower()))
-    except ResourceNotFoundError:
-        raise InstanceNotFoundError from None
 
 
 def _under_way(call: Call, operation: Operation) -> Response:

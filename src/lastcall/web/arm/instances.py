@@ -9,17 +9,18 @@ from msgspec.structs import replace
 from starlette.responses import Response
 
 from lastcall.app import scale_sets
+from lastcall.app.conditions import Conditions, refuse_stale
 from lastcall.app.learning import Moment
-from lastcall.app.own_parts import part, refuse_stale, rewrite
+from lastcall.app.own_parts import part, rewrite
 from lastcall.app.platform import Platform
 from lastcall.app.scale_sets import Order, member, members
 from lastcall.app.set_keys import SetKey, known
-from lastcall.engine.errors import InstanceNotFoundError, PreconditionFailedError
+from lastcall.engine.errors import InstanceNotFoundError
 from lastcall.engine.model import Action
 from lastcall.engine.operations import Operation
 from lastcall.ports import Reader, Transaction
 from lastcall.web.account import Account
-from lastcall.web.arm.conditions import Conditions, conditions
+from lastcall.web.arm.conditions import conditions
 from lastcall.web.arm.front_door import (
     INSTANCE,
     INSTANCES,
@@ -160,9 +161,7 @@ def _shown(reader: Reader, key: SetKey, instance: str, manner: Manner) -> Json:
 
 def _written(tx: Transaction, key: SetKey, write: Write, moment: Moment) -> tuple[Operation, Json]:
     found = part(tx, known(tx, key), write.instance)
-    refuse_stale(found, write.conditions.if_match)
-    if write.conditions.must_be_new:
-        raise PreconditionFailedError("The resource exists already.")
+    refuse_stale(found.number, write.conditions)
     protection = parse_protection(write.document, found.machine.protection)
     scale_sets.protect(tx, key.id, write.instance, protection, moment)
     before = _shown(tx, key, write.instance, replace(write.manner, expanded=EVERYTHING))

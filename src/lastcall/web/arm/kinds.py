@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 from starlette.responses import Response
 
+from lastcall.app.conditions import refuse_stale
 from lastcall.app.learning import Moment
 from lastcall.app.platform import Platform
 from lastcall.app.resources import (
@@ -14,14 +15,14 @@ from lastcall.app.resources import (
     demand_open_group,
     find,
     known,
-    refuse_stale,
+    number_of,
 )
 from lastcall.engine.model import OperationId, Provisioning
 from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
 from lastcall.ports import Reader, Transaction
 from lastcall.web.arm.conditions import conditions
-from lastcall.web.arm.front_door import accepted, api_version, tracking
+from lastcall.web.arm.front_door import accepted, api_version, force, tracking
 from lastcall.web.arm.sizes import show_size
 from lastcall.web.arm.views import Json, Manner
 from lastcall.web.routing import Call, json
@@ -114,7 +115,7 @@ class Resources:
         def work(tx: Transaction, moment: Moment) -> tuple[Written, Json]:
             demand_open_group(tx, path)
             before = find(tx, path) if may_create else known(tx, path)
-            refuse_stale(before, wanted.if_match, must_be_new=wanted.must_be_new)
+            refuse_stale(number_of(before), wanted)
             written = self._kind.write(tx, path, body, view.version, moment)
             return written, self._kind.show(tx, written.resource, view)
 
@@ -139,14 +140,14 @@ class Resources:
 
     async def delete(self, call: Call) -> Response:
         """Delete a resource."""
-        path, force = self.path(call), call.flag("forceDeletion")
+        path, is_forced = self.path(call), force(call)
 
         def work(tx: Transaction, moment: Moment) -> Operation | None:
             found = find(tx, path)
             if found is None:
                 demand_group(tx, path)
                 return None
-            return self._kind.delete(tx, found, moment, force=force)
+            return self._kind.delete(tx, found, moment, force=is_forced)
 
         operation = await self._platform.transact(work)
         if operation is None:

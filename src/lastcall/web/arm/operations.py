@@ -32,11 +32,16 @@ class Operations:
         return _outcome(call, operation) if is_monitor else _status(operation)
 
 
-def _operation(reader: Reader, operation_id: str, location: str) -> Operation:
+def known_operation(reader: Reader, operation_id: str) -> Operation:
+    """Return an operation, or refuse one that never was or is no longer known."""
     try:
-        operation = reader.operation(OperationId(operation_id.lower()))
+        return reader.operation(OperationId(operation_id.lower()))
     except ResourceNotFoundError:
         raise InstanceNotFoundError from None
+
+
+def _operation(reader: Reader, operation_id: str, location: str) -> Operation:
+    operation = known_operation(reader, operation_id)
     if operation.location.lower() != location.lower():
         raise InstanceNotFoundError
     return operation

@@ -16,11 +16,4 @@ async def parse_change(call: Call, *, may_create: bool) -> Change:
         checked(key, patch, api_version(call), body)
     else:
         refuse_members(patch, api_version(call), body)
-    wanted = conditions(call)
-    return Change(
-        key=key,
-        patch=patch,
-        may_create=may_create,
-        if_match=wanted.if_match,
-        must_be_new=wanted.must_be_new,
-    )
+    return Change(key=key, patch=patch, may_create=may_create, conditions=conditions(call))
