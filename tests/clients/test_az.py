@@ -96,13 +96,38 @@ def _act(az, target, ids):
     az(f"vmss update-instances {target} --instance-ids '*'")
 
 
-def test_a_spot_set_can_be_evicted(az, group):
+@pytest.mark.parametrize("mode", MODES)
+def test_a_spot_set_can_be_evicted(az, group, mode):
     target = f"--resource-group {group} --name spot"
     az(
         f"vmss create {target} --image UbuntuLTS {KEY} --priority Spot --eviction-policy Delete"
-        " --orchestration-mode Uniform --instance-count 2"
+        f" --orchestration-mode {mode} --instance-count 2"
     )
-    az(f"vmss simulate-eviction {target} --instance-id 0")
+    first = az(f"vmss list-instances {target}")[0]
+    name = first["instanceId"] if mode == "Uniform" else first["name"]
+    az(f"vmss simulate-eviction {target} --instance-id {name}")
+    az(f"vmss delete {target}")
+
+
+def test_autoscale_and_the_activity_log(az, group):
+    target = f"--resource-group {group} --name scaled"
+    az(f"vmss create {target} --image UbuntuLTS {KEY} --orchestration-mode Uniform")
+    made = az(
+        f"monitor autoscale create --resource-group {group} --name auto --resource scaled"
+        " --resource-type Microsoft.Compute/virtualMachineScaleSets"
+        " --min-count 3 --max-count 5 --count 3"
+    )
+    assert made["profiles"][0]["capacity"]["minimum"] == "3"
+    az(
+        f"monitor autoscale rule create --resource-group {group} --autoscale-name auto"
+        " --condition 'Percentage CPU > 70 avg 5m' --scale out 1"
+    )
+    assert len(az(f"monitor autoscale show -g {group} -n auto")["profiles"][0]["rules"]) == 1
+    logged = az(f"monitor activity-log list --resource-group {group} --offset 1h")
+    names = {one["operationName"]["value"] for one in logged}
+    assert "Microsoft.Insights/autoscaleSettings/write" in names
+    assert all(one["caller"] for one in logged)
+    az(f"monitor autoscale delete -g {group} -n auto")
     az(f"vmss delete {target}")
 
 
