@@ -3,7 +3,7 @@
 import pytest
 
 from lastcall.engine.limits import RESOURCE_BYTES_MAX
-from tests.web.desk import GROUP, SUBSCRIPTION, WEB, a_model
+from tests.web.desk import GROUP, ROOT, SUBSCRIPTION, WEB, a_model
 
 PROVIDERS = f"{GROUP}/providers"
 NET = f"{PROVIDERS}/Microsoft.Network"
@@ -368,3 +368,13 @@ async def test_a_list_takes_no_writes_and_a_resource_no_posts(desk):
     assert posted.status_code == 405
     assert posted.headers["allow"] == "DELETE, GET, HEAD, PATCH, PUT"
     assert (await desk.arm("PUT", f"{WEB}/instanceView", {})).headers["allow"] == "GET, HEAD"
+
+
+async def test_a_type_that_compute_has_not_is_a_slip_of_the_pen(desk):
+    path = f"{ROOT}/virtualMachineScaleSet/web"
+    for method in ("PUT", "GET", "DELETE"):
+        answer = await desk.arm(method, path, {"location": "westus"} if method == "PUT" else None)
+        assert answer.status_code == 404
+        assert answer.json()["error"]["code"] == "InvalidResourceType"
+    disk = await desk.arm("PUT", f"{ROOT}/disks/d", {"location": "westus", "properties": {}})
+    assert disk.status_code in (200, 201)

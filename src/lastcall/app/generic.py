@@ -86,6 +86,8 @@ PLACED: Final = frozenset(
         "microsoft.storage",
     }
 )
+# Whose types are all listed: another one is a slip of the pen.
+LISTED: Final = "microsoft.compute"
 # What the service makes with its parent: storageAccounts/x/blobServices/default.
 IMPLICIT: Final = "default"
 
@@ -177,11 +179,18 @@ def exists(reader: Reader, path: Path) -> bool:
 
 
 def demand_namespace(path: Path) -> None:
-    """Refuse a resource of a provider that nobody knows."""
-    namespace = path.type.partition("/")[0]
-    if provider(namespace) is None:
+    """Refuse a resource of a provider that nobody knows, or of a type that compute has not."""
+    namespace, _, kind = path.type.partition("/")
+    found = provider(namespace)
+    if found is None:
         raise InvalidResourceNamespaceError(
             f"The resource namespace '{shown(namespace)}' is invalid."
+        )
+    known = {each.partition("/")[0].lower() for each in found.types}
+    if namespace.lower() == LISTED and kind.partition("/")[0].lower() not in known:
+        raise InvalidResourceTypeError(
+            f"The resource type '{shown(kind)}' could not be found in the namespace"
+            f" '{found.namespace}'."
         )
 
 

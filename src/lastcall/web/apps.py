@@ -73,10 +73,9 @@ def build_app(
     streams = Streams(platform)
 
     def make() -> Table:
-        from lastcall.web.tables import control_table, portal_table  # noqa: PLC0415
+        from lastcall.web.tables import whole_table  # noqa: PLC0415
 
-        table = control_table if is_control else portal_table
-        return table(platform, account, sign_in, streams, metadata_url)
+        return whole_table(platform, account, sign_in, streams, metadata_url, is_control=is_control)
 
     guard = Middleware(Guard, hosts=ANY_HOST) if is_control else Middleware(Guard)
     app = Starlette(routes=more, middleware=[guard], exception_handlers=HANDLERS)

@@ -48,28 +48,20 @@ from lastcall.web.routing import Route, Table
 MetadataUrl = Callable[[Machine], str | None]
 
 
-def portal_table(
+def whole_table(
     platform: Platform,
     account: Account,
     sign_in: SignIn,
     streams: Streams,
     metadata_url: MetadataUrl,
+    *,
+    is_control: bool,
 ) -> Table:
-    """Return what the portal answers: nobody is asked for a token there."""
+    """Return what an address answers: the portal to everybody, the control address for a token."""
     routes = logged(platform, route_table(platform, account, streams, metadata_url, sign_in))
+    if is_control:
+        return Table(routes, admission(sign_in.authority))
     return Table((*routes, *managed.routes(sign_in.authority)))
-
-
-def control_table(
-    platform: Platform,
-    account: Account,
-    sign_in: SignIn,
-    streams: Streams,
-    metadata_url: MetadataUrl,
-) -> Table:
-    """Return what the control address answers, to those who have a token."""
-    routes = logged(platform, route_table(platform, account, streams, metadata_url, sign_in))
-    return Table(routes, admission(sign_in.authority))
 
 
 def route_table(
