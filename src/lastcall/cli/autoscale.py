@@ -2,7 +2,7 @@
 
 # ruff: noqa: PLR0913  (a command has one parameter for each of its flags)
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import quote
 
 import typer
@@ -13,6 +13,9 @@ from lastcall.cli.connection import Json, Target
 from lastcall.cli.failures import NOT_FOUND, CommandError, WrongUsageError
 from lastcall.cli.output import Table
 from lastcall.cli.vmss_flags import Group, Location, Tags
+
+if TYPE_CHECKING:
+    import httpx2
 
 autoscale = typer.Typer(no_args_is_help=True, help="Autoscale settings, with az's own names.")
 rule = typer.Typer(no_args_is_help=True, help="The rules of a setting.")
@@ -103,7 +106,7 @@ def list_settings(
 @command(autoscale, "delete", example="lastcall autoscale delete -n web")
 def delete(session: Session, *, name: Name, resource_group: Group = "lastcall") -> None:
     """Delete a setting; the scale set stays as it is."""
-    answer = session.connection.arm("DELETE", _path(resource_group, name))
+    answer = _ask(session, "DELETE", resource_group, name)
     if answer.status_code == 204:
         missing = CommandError(
             f"error: there is no autoscale setting {name} in group {resource_group}.",
@@ -215,13 +218,18 @@ def _path(group: str | None, name: str | None = None) -> str:
 
 
 def _setting(session: Session, group: str, name: str) -> Json:
+    found: Json = _ask(session, "GET", group, name).json()
+    return found
+
+
+def _ask(session: Session, method: str, group: str, name: str) -> "httpx2.Response":
+    """Ask about one setting; what is not there comes with a hint."""
     try:
-        found: Json = session.connection.arm("GET", _path(group, name)).json()
+        return session.connection.arm(method, _path(group, name))
     except CommandError as missing:
         if missing.exit_code == NOT_FOUND:
             missing.hint = session.connection.hint("autoscale list")
         raise
-    return found
 
 
 def _profile(setting: Json, name: str) -> Json:

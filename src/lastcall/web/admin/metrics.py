@@ -7,9 +7,10 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from lastcall.app import metrics
+from lastcall.app import generic, metrics
+from lastcall.app.learning import Moment
 from lastcall.app.platform import Platform
-from lastcall.engine.errors import InvalidParameterError
+from lastcall.engine.errors import InvalidParameterError, ResourceNotFoundError
 from lastcall.engine.limits import (
     METRIC_NAME_CHARACTERS_MAX,
     METRIC_VALUE_MAX,
@@ -17,6 +18,7 @@ from lastcall.engine.limits import (
 )
 from lastcall.engine.measuring import Sample
 from lastcall.engine.resources import Resource
+from lastcall.ports import Transaction
 from lastcall.web.admin.bodies import PAGING, ROOT, page, parse
 from lastcall.web.routing import Call, Parameter, Route, json
 from lastcall.wire.paths import Path, parse_path
@@ -79,7 +81,7 @@ class Metrics:
         now = self._platform.clock.now()
         sample = Sample(at=_instant(given.at, now), value=given.value, instance=given.instance)
         await self._platform.transact(
-            lambda tx, moment: metrics.report(tx, target, given.name, sample, moment)
+            lambda tx, moment: _reported(tx, target, given.name, sample, moment)
         )
         return Response(status_code=204)
 
@@ -90,6 +92,12 @@ class Metrics:
         found = await self._platform.read(lambda r: metrics.series_of(r, wanted))
         some, following = page(call, found)
         return json(MetricList([_shown(each) for each in some], following))
+
+
+def _reported(tx: Transaction, target: Path, name: str, sample: Sample, moment: Moment) -> None:
+    if not generic.exists(tx, target):
+        raise ResourceNotFoundError(f"There is no resource '{shown(target.text)}'.")
+    metrics.report(tx, target, name, sample, moment)
 
 
 def _target(text: str) -> Path:
