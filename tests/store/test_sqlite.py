@@ -12,6 +12,7 @@ from lastcall.engine.operations import Operation, OperationId
 from lastcall.engine.scale_sets import ScaleSet, Traits
 from lastcall.ports import Commit, HistoryFilter, StoreUnavailableError
 from lastcall.store.queries import migrations
+from lastcall.store.rows import encode
 from lastcall.store.sqlite import GROUP_MAX, SqliteStore, StoreVersionError
 from lastcall.store.sqlite_shelf import SCOPES_CACHED_MAX
 
@@ -395,3 +396,25 @@ async def test_what_cannot_be_written_takes_no_other_along(store):
     assert isinstance(outcomes[0], UnicodeEncodeError)
     assert outcomes[1] is None
     assert await store.read(lambda r: r.recall("good")) == "value"
+
+
+async def test_sets_of_an_older_folder_get_the_groups_they_were_written_into(path):
+    (number, script), *_ = migrations()
+    old = sqlite3.connect(path)
+    old.executescript(f"{script}\nPRAGMA user_version = {number};")
+    for name, group in (("a", "RG"), ("b", "rg"), ("c", "Other")):
+        body = encode(replace(a_scale_set(), id=SetId(name), name=name, resource_group=group))
+        old.execute("INSERT INTO scale_sets VALUES (?, NULL, ?)", (name, body))
+    old.commit()
+    old.close()
+
+    store = SqliteStore(path)
+    groups = await store.read(lambda r: r.resources(kind="microsoft.resources/resourcegroups"))
+    await store.close()
+    assert [group.id for group in groups] == [
+        "/subscriptions/s/resourcegroups/other",
+        "/subscriptions/s/resourcegroups/rg",
+    ]
+    assert groups[0].path == "/subscriptions/s/resourceGroups/Other"
+    assert groups[0].content == {"location": "westus"}
+    assert groups[0].created_at == NOON

@@ -19,3 +19,27 @@ CREATE TABLE activities (
     body BLOB NOT NULL
 );
 CREATE INDEX activities_at ON activities (at);
+
+-- Sets that were there before had groups that nobody had made.
+INSERT INTO resources (id, kind, group_name, body)
+SELECT
+    '/subscriptions/' || lower(subscription) || '/resourcegroups/' || lower(name),
+    'microsoft.resources/resourcegroups',
+    lower(name),
+    CAST(json_object(
+        'id', '/subscriptions/' || lower(subscription) || '/resourcegroups/' || lower(name),
+        'path', '/subscriptions/' || subscription || '/resourceGroups/' || name,
+        'kind', 'microsoft.resources/resourcegroups',
+        'group', lower(name),
+        'content', json_object('location', location),
+        'created_at', created_at
+    ) AS BLOB)
+FROM (
+    SELECT
+        json_extract(CAST(body AS TEXT), '$.subscription') AS subscription,
+        json_extract(CAST(body AS TEXT), '$.resource_group') AS name,
+        min(json_extract(CAST(body AS TEXT), '$.location')) AS location,
+        min(json_extract(CAST(body AS TEXT), '$.created_at')) AS created_at
+    FROM scale_sets
+    GROUP BY lower(subscription), lower(name)
+);
