@@ -10,8 +10,8 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from lastcall.web.errors import JSON
-from lastcall.wire.arm import encode_error
 from lastcall.wire.bodies import encode_json
+from lastcall.wire.envelope import encode_error
 
 HEAD_BYTES_MAX: Final = 65_536
 HEAD_S: Final = 30.0

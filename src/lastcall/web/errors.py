@@ -14,8 +14,8 @@ from lastcall.app.managed import IdentityNotFoundError
 from lastcall.engine import errors
 from lastcall.engine.errors import DomainError, InvalidRequestContentError
 from lastcall.ports import SignerUnavailableError, StoreUnavailableError
-from lastcall.wire.arm import encode_error
 from lastcall.wire.bodies import encode_json, encode_pretty
+from lastcall.wire.envelope import encode_error
 
 logger = logging.getLogger(__name__)
 

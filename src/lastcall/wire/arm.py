@@ -9,6 +9,7 @@ from lastcall.engine.limits import SET_MACHINES_MAX
 from lastcall.engine.model import Machine, Provisioning
 from lastcall.engine.operations import Operation
 from lastcall.engine.scale_sets import ScaleSet
+from lastcall.wire.envelope import encode_error
 from lastcall.wire.fields import lookup
 from lastcall.wire.names import SET_TYPE, scale_set_path
 from lastcall.wire.spelling import INSTANCES
@@ -134,14 +135,6 @@ def encode_skus(sku: Mapping[str, Any]) -> Json:
         return encode_list([])
     capacity = {**bounds, "scaleType": "Automatic"}
     return encode_list([{"resourceType": SET_TYPE, "sku": size, "capacity": capacity}])
-
-
-def encode_error(code: str, message: str, target: str | None = None) -> Json:
-    """Return a refusal in the envelope that every client of the control plane reads."""
-    error: Json = {"code": code, "message": message}
-    if target is not None:
-        error["target"] = target
-    return {"error": error}
 
 
 def _provisioning_code(state: Provisioning) -> str:

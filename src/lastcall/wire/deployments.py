@@ -8,7 +8,8 @@ from lastcall.engine.effects import Failure
 from lastcall.engine.errors import InvalidRequestContentError
 from lastcall.engine.operations import Operation, OperationStatus
 from lastcall.engine.resources import Resource
-from lastcall.wire.arm import SECRETS, encode_error
+from lastcall.wire.arm import SECRETS
+from lastcall.wire.envelope import encode_error
 from lastcall.wire.paths import Path, parse_path
 
 Json = dict[str, Any]

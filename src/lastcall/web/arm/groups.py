@@ -23,10 +23,10 @@ from lastcall.web.arm.operations import known_operation
 from lastcall.web.arm.paging import paged
 from lastcall.web.errors import JSON, RETRY_AFTER
 from lastcall.web.routing import Call, Route, json
-from lastcall.wire.arm import encode_error
 from lastcall.wire.bodies import encode_json, parse_object
 from lastcall.wire.catalogue import region_names
 from lastcall.wire.documents import accepted_document
+from lastcall.wire.envelope import encode_error
 from lastcall.wire.filters import matches, parse_filter
 from lastcall.wire.names import refuse_resource_group_name
 from lastcall.wire.paths import GROUP_TYPE, Path, group_path

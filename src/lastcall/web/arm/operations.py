@@ -13,8 +13,9 @@ from lastcall.web.account import Account
 from lastcall.web.arm.front_door import SUBSCRIPTION, accepted, arm_route
 from lastcall.web.errors import JSON, RETRY_AFTER
 from lastcall.web.routing import Call, Route
-from lastcall.wire.arm import encode_error, encode_operation
+from lastcall.wire.arm import encode_operation
 from lastcall.wire.bodies import encode_pretty
+from lastcall.wire.envelope import encode_error
 
 
 class Operations:
