@@ -38,9 +38,9 @@ def deletion():
     """Something that takes a while to delete."""
     begun = []
 
-    def delete(tx, resource, moment, terms):
-        operation = begin(tx, resource, "delete", moment, removes=True, part_of=terms.part_of)
-        begun.append((operation.id, terms.force))
+    def delete(tx, resource, moment, *, force, part_of):
+        operation = begin(tx, resource, "delete", moment, removes=True, part_of=part_of)
+        begun.append((operation.id, force))
 
     groups.DELETIONS["test.kind/things"] = delete
     yield begun

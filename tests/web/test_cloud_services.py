@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from lastcall.app import cloud_services, machines, resources
+from lastcall.app.machines import machines_of
 from lastcall.engine.errors import ConflictError
 from lastcall.engine.model import Model
 from lastcall.wire.paths import parse_path
@@ -212,7 +213,7 @@ async def test_a_service_that_is_being_deleted_is_shown_so_and_not_written(shop)
         leaving = tx.resource(path.id)
         with pytest.raises(ConflictError, match="is being deleted"):
             cloud_services.write(tx, path, a_service(), "2024-07-01", moment)
-        return cloud_services.provisioning(leaving, cloud_services.members(tx, leaving))
+        return cloud_services.provisioning(leaving, machines_of(tx, leaving))
 
     assert await shop.platform.transact(work) == "Deleting"
 

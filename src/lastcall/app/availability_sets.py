@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from lastcall.app import machines, resources
 from lastcall.app.learning import Moment
-from lastcall.app.machines import Wish
+from lastcall.app.machines import Wish, machines_of, scope_of
 from lastcall.app.resources import Written
 from lastcall.engine.errors import (
     ConflictError,
@@ -29,12 +29,6 @@ from lastcall.wire.availability_sets import (
 from lastcall.wire.names import refuse_name
 from lastcall.wire.paths import Path, parse_path
 from lastcall.wire.virtual_machines import AVAILABILITY_SET, VirtualMachine
-
-
-def members(reader: Reader, found: Resource) -> list[Machine]:
-    """Return the machines of a set, oldest first."""
-    present = reader.scope(_scope_id(found)).machines.values()
-    return sorted(present, key=lambda machine: machine.ordinal)
 
 
 def named(reader: Reader, set_path: str) -> Resource:
@@ -64,7 +58,7 @@ def placed(
             "A virtual machine and its availability set are in the same location.",
             target="location",
         )
-    present = members(reader, found)
+    present = machines_of(reader, found)
     if len(present) >= SCOPE_MACHINES_MAX:
         raise ConflictError(
             f"The availability set '{found.name}' has {SCOPE_MACHINES_MAX} virtual machines"
@@ -73,7 +67,7 @@ def placed(
     known = parse_set(found.content)
     faults = Counter(other.fault_domain for other in present if not other.is_leaving)
     updates = Counter(other.update_domain for other in present if not other.is_leaving)
-    return _scope_id(found), replace(
+    return scope_of(found), replace(
         machine,
         fault_domain=min(range(known.fault_domains), key=lambda domain: faults[domain]),
         update_domain=min(range(known.update_domains), key=lambda domain: updates[domain]),
@@ -117,7 +111,7 @@ def delete(
     with_machines: bool = False,
 ) -> Operation:
     """Delete a set that is empty, or whose machines are leaving; with its group, they leave too."""
-    present = members(tx, found)
+    present = machines_of(tx, found)
     if not (with_machines or all(machine.is_leaving for machine in present)):
         raise OperationNotAllowedError(
             f"The availability set '{found.name}' cannot be deleted: it still contains"
@@ -125,12 +119,7 @@ def delete(
         )
     found = resources.mark_deleting(tx, found)
     operation = resources.begin(tx, found, "delete", moment, removes=True, part_of=part_of)
-    chosen = [(_scope_id(found), machine) for machine in present]
+    chosen = [(scope_of(found), machine) for machine in present]
     wish = Wish(action=Action.DELETE, force=force)
     machines.request(tx, chosen, wish, operation.id, moment)
     return resources.expect(tx, operation, len(chosen), moment)
-
-
-def _scope_id(found: Resource) -> ScopeId:
-    assert found.scope_id is not None, "a set is made with its scope"
-    return found.scope_id

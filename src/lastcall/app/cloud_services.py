@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from lastcall.app import machines, resources
 from lastcall.app.learning import Moment
-from lastcall.app.machines import Wish
+from lastcall.app.machines import Wish, machines_of, scope_of
 from lastcall.app.resources import Written
 from lastcall.engine.errors import InstanceNotFoundError
 from lastcall.engine.limits import UPDATE_DOMAINS
@@ -17,7 +17,6 @@ from lastcall.engine.model import (
     Machine,
     OperationId,
     Provisioning,
-    ScopeId,
     ScopeKind,
 )
 from lastcall.engine.operations import Operation
@@ -40,24 +39,12 @@ from lastcall.wire.names import refuse_name
 from lastcall.wire.paths import Path
 
 
-def members(reader: Reader, service: Resource) -> list[Machine]:
-    """Return the role instances of a service, oldest first."""
-    present = reader.scope(scope_of(service)).machines.values()
-    return sorted(present, key=lambda machine: machine.ordinal)
-
-
 def member(reader: Reader, service: Resource, name: str) -> Machine:
     """Return one role instance, or raise `InstanceNotFoundError`."""
-    for machine in members(reader, service):
+    for machine in machines_of(reader, service):
         if machine.name.lower() == name.lower():
             return machine
     raise InstanceNotFoundError
-
-
-def scope_of(service: Resource) -> ScopeId:
-    """Return the scope of a service."""
-    assert service.scope_id is not None, "a service is made with its scope"
-    return service.scope_id
 
 
 def provisioning(service: Resource, present: Sequence[Machine]) -> Provisioning:
@@ -109,7 +96,7 @@ def act(
     """Do something to some role instances, to all of them where none is named."""
     if names is None:
         is_deletion = wish.action is Action.DELETE
-        chosen = [m for m in members(tx, service) if is_deletion or not m.is_leaving]
+        chosen = [m for m in machines_of(tx, service) if is_deletion or not m.is_leaving]
     else:
         unique = dict.fromkeys(map(str.lower, names))
         chosen = [member(tx, service, name) for name in unique]
@@ -129,7 +116,7 @@ def delete(
     """Delete a service with its role instances; it goes with the last of them."""
     leaving = resources.mark_deleting(tx, service)
     operation = resources.begin(tx, leaving, "delete", moment, removes=True, part_of=part_of)
-    present = members(tx, leaving)
+    present = machines_of(tx, leaving)
     wish = Wish(action=Action.DELETE, force=force)
     _request(tx, leaving, present, wish, operation.id, moment)
     return resources.expect(tx, operation, len(present), moment)
@@ -143,7 +130,7 @@ def _adapt(
     moment: Moment,
 ) -> int:
     """Give each role as many machines as it should have, and take away the rest; count them."""
-    present = members(tx, service)
+    present = machines_of(tx, service)
     surplus = {machine.id: machine for machine in present if not machine.is_leaving}
     missing: list[str] = []
     for role in roles:

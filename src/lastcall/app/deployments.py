@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from lastcall.app import resources
 from lastcall.app.kinds import Kinds, Wanted
-from lastcall.app.learning import Moment, remove, settle
-from lastcall.app.metrics import SERIES_TYPE
+from lastcall.app.learning import Moment, release, remove, settle
 from lastcall.engine.effects import Failure
 from lastcall.engine.errors import (
     ConflictError,
@@ -29,9 +28,10 @@ from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
 from lastcall.engine.value import Value
 from lastcall.ports import Reader, Transaction
-from lastcall.wire.deployments import DEPLOYMENT_TYPE, FAILED, masked, without_secrets
+from lastcall.wire.availability_sets import SET_TYPE as AVAILABILITY_SET_TYPE
+from lastcall.wire.deployments import FAILED, masked, without_secrets
 from lastcall.wire.names import scale_set_path
-from lastcall.wire.paths import GROUP_TYPE, Path, group_path, parse_path
+from lastcall.wire.paths import DEPLOYMENT_TYPE, Path, parse_path
 from lastcall.wire.quoting import shown
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ Json = dict[str, Any]
 
 COMPLETE: Final = "Complete"
 NAME: Final = re.compile(r"[-\w.()]{1,64}", re.ASCII)
-AVAILABILITY_SET_KIND: Final = "microsoft.compute/availabilitysets"
-KEPT: Final = frozenset({GROUP_TYPE.lower(), DEPLOYMENT_TYPE.lower(), SERIES_TYPE})
 
 
 class Asked(Value, frozen=True, kw_only=True):
@@ -69,8 +67,8 @@ def plan(reader: Reader, asked: Asked, kinds: Kinds, moment: Moment) -> "Plan":
     # Not before the first deployment: it is the largest piece of the package.
     from lastcall.wire.templates import Context, Group, plan_deployment  # noqa: PLC0415
 
-    resources.demand_open_group(reader, asked.path)
-    group = resources.known(reader, group_path(asked.path.subscription, asked.path.group))
+    group = resources.demand_open_group(reader, asked.path)
+    assert group is not None, "a deployment is in a group"
     where = Group(
         id=group.path,
         name=group.name,
@@ -116,7 +114,8 @@ def refuse_deployment_name(name: str) -> None:
 
 def operation_of(reader: Reader, deployment: Resource) -> Operation:
     """Return the operation that tells how a deployment stands."""
-    return reader.operation(OperationId(deployment.content["operation"]))
+    assert deployment.operation is not None, "a deployment is written with its operation"
+    return reader.operation(deployment.operation)
 
 
 def parts_of(reader: Reader, deployment: Resource) -> list[Part]:
@@ -127,10 +126,8 @@ def parts_of(reader: Reader, deployment: Resource) -> list[Part]:
 
 def forget(tx: Transaction, path: Path) -> None:
     """Forget a deployment that is over; what it wrote stays."""
-    found = resources.find(tx, path)
-    if found is not None:
-        _release(tx, found)
-        remove(tx, found.id)
+    _refuse_active(tx, path)
+    remove(tx, path.id)
 
 
 def refuse_cancel(deployment: Resource) -> None:
@@ -185,9 +182,9 @@ class _Run:
         failure, outputs = self._concluded(parts, planned)
         deployment = replace(
             deployment,
+            operation=operation.id,
             content={
                 **content,
-                "operation": operation.id,
                 "parameters": planned.parameters(),
                 "parts": [msgspec.to_builtins(part) for part in parts],
                 "outputs": outputs,
@@ -235,7 +232,7 @@ class _Run:
                 )
                 return self._kinds.of(path).write(inner, wanted, self._moment)
             refuse_deployment_name(path.name)
-            _refuse_active(inner, path)
+            _make_room(inner, path)
             run = _Run(inner, self._kinds, self._moment, self._named)
             # Its template is a part of the whole one, and can be read there.
             content = _content("Incremental", {}, self._moment)
@@ -266,7 +263,7 @@ class _Run:
             and len(found.names) == 1  # What is inside another one goes with it.
         ]
         # An availability set goes when its machines do.
-        return sorted(found, key=lambda one: one.kind == AVAILABILITY_SET_KIND)
+        return sorted(found, key=lambda one: one.kind == AVAILABILITY_SET_TYPE.lower())
 
     def _delete_one(self, path: Path, operation_id: OperationId) -> Part:
         delete = self._kinds.of(path).delete
@@ -307,7 +304,7 @@ def _content(mode: str, template: Mapping[str, Any], moment: Moment) -> Json:
 
 def _present(reader: Reader, path: Path) -> list[Path]:
     """Return everything in the group that a template can name."""
-    found = [one.path for one in reader.resources(group=path.group.lower()) if one.kind not in KEPT]
+    found = [one.path for one in resources.present_in(reader, path.group)]
     found += [scale_set_path(one) for one in reader.scale_sets(path.group)]
     return [parsed for text in found if (parsed := parse_path(text)) is not None]
 
@@ -334,34 +331,21 @@ def _make_room(tx: Transaction, path: Path) -> None:
     _refuse_active(tx, path)
     before = resources.find(tx, path)
     if before is not None:
-        _release(tx, before)
+        release(tx, before)
         return
     found = tx.resources(kind=DEPLOYMENT_TYPE.lower(), group=path.group.lower())
     surplus = len(found) - DEPLOYMENTS_PER_GROUP_MAX + 1
     over = [one for one in found if operation_of(tx, one).is_over] if surplus > 0 else []
     for old in sorted(over, key=lambda one: one.created_at)[: max(surplus, 0)]:
-        _release(tx, old)
         remove(tx, old.id)
-
-
-def _release(tx: Transaction, deployment: Resource) -> None:
-    """Let the operation of a deployment that nobody will ask for be forgotten in its time."""
-    operation = operation_of(tx, deployment)
-    if not operation.is_over:
-        raise _active(deployment.name)
-    tx.put_operation(replace(operation, is_kept=False))
-
-
-def _active(name: str) -> ConflictError:
-    return ConflictError(
-        f"Unable to edit or replace deployment '{name}': a previous one is still active."
-    )
 
 
 def _refuse_active(tx: Transaction, path: Path) -> None:
     before = resources.find(tx, path)
     if before is not None and not operation_of(tx, before).is_over:
-        raise _active(path.name)
+        raise ConflictError(
+            f"Unable to edit or replace deployment '{path.name}': a previous one is still active."
+        )
 
 
 def _refused(
@@ -370,7 +354,7 @@ def _refused(
     # Not a 400: az cannot read that here, and the status tells it just as well.
     deployment = resources.write(tx, path, content, moment)
     operation = resources.begin(tx, deployment, "deploy", moment)
-    deployment = replace(deployment, content={**content, "operation": operation.id})
+    deployment = replace(deployment, operation=operation.id)
     tx.put_resource(deployment)
     tx.put_operation(replace(operation, is_kept=True))
     settle(tx, operation.id, 1, Failure(refusal.code, str(refusal)), moment)

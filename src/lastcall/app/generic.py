@@ -10,7 +10,6 @@ from typing import Any, Final
 from lastcall.app import resources, set_keys
 from lastcall.app.addresses import with_addresses
 from lastcall.app.conditions import UNCONDITIONAL, Conditions, refuse_stale
-from lastcall.app.deployments import KEPT
 from lastcall.app.learning import Moment
 from lastcall.app.resources import (
     begin,
@@ -188,23 +187,24 @@ def demand_namespace(path: Path) -> None:
         )
     known = {each.partition("/")[0].lower() for each in found.types}
     if namespace.lower() == LISTED and kind.partition("/")[0].lower() not in known:
-        raise InvalidResourceTypeError(
-            f"The resource type '{shown(kind)}' could not be found in the namespace"
-            f" '{found.namespace}'."
-        )
+        raise _unknown_type(path)
 
 
 def _refuse_path(tx: Transaction, path: Path) -> None:
     demand_namespace(path)
     if not is_generic(path):
-        namespace, _, rest = path.type.partition("/")
-        raise InvalidResourceTypeError(
-            f"The resource type '{shown(rest)}' could not be found in the namespace"
-            f" '{shown(namespace)}'."
-        )
+        raise _unknown_type(path)
     demand_open_group(tx, path)
     refuse_resource_name(path)
     _demand_parent(tx, path)
+
+
+def _unknown_type(path: Path) -> InvalidResourceTypeError:
+    namespace, _, kind = path.type.partition("/")
+    return InvalidResourceTypeError(
+        f"The resource type '{shown(kind)}' could not be found in the namespace"
+        f" '{shown(namespace)}'."
+    )
 
 
 def _demand_parent(reader: Reader, path: Path) -> None:
@@ -241,8 +241,7 @@ def _written(
 
 def _refuse_more(tx: Transaction, group: str) -> None:
     """Refuse one resource more than a group can have; what tells of resources is none of them."""
-    present = (found for found in tx.resources(group=group.lower()) if found.kind not in KEPT)
-    if sum(1 for _ in present) >= RESOURCES_PER_GROUP_MAX:
+    if len(resources.present_in(tx, group)) >= RESOURCES_PER_GROUP_MAX:
         raise QuotaExceededError(
             f"There are {RESOURCES_PER_GROUP_MAX} resources in the resource group already, which"
             " is as many as there can be."

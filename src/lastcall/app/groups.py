@@ -1,7 +1,8 @@
 """Resource groups: written, shown, and deleted with everything in them."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
 
@@ -15,46 +16,51 @@ from lastcall.app.resources import (
     find,
     is_deleting,
     known,
+    mark_deleting,
     number_of,
     write,
 )
 from lastcall.engine.errors import InvalidResourceGroupLocationError, QuotaExceededError
 from lastcall.engine.limits import RESOURCE_GROUPS_MAX
-from lastcall.engine.model import OperationId, Provisioning
+from lastcall.engine.model import OperationId
 from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource
-from lastcall.engine.scale_sets import ScaleSet
-from lastcall.engine.value import Value
 from lastcall.ports import Transaction
+from lastcall.wire.availability_sets import SET_TYPE as AVAILABILITY_SET_TYPE
+from lastcall.wire.cloud_services import SERVICE_TYPE
 from lastcall.wire.names import SET_TYPE
 from lastcall.wire.paths import GROUP_TYPE, Path
+from lastcall.wire.virtual_machines import VM_TYPE
 
 GROUP_KIND: Final = GROUP_TYPE.lower()
 SET_KIND: Final = SET_TYPE.lower()
-# Which member of a group's document names the operation that deletes it.
-DELETION: Final = "deletion"
 
 
-class Terms(Value, frozen=True, kw_only=True):
-    """How something goes with its group: as a part of which operation, and whether at once."""
+class Delete(Protocol):
+    """How a resource that has machines is deleted with its group.
 
-    part_of: OperationId
-    force: bool = False
+    It begins exactly one operation, `part_of` the group's.
+    """
+
+    def __call__(
+        self,
+        tx: Transaction,
+        resource: Resource,
+        moment: Moment,
+        /,
+        *,
+        force: bool,
+        part_of: OperationId,
+    ) -> object:
+        """Begin the deletion."""
+        ...
 
 
-# Resources that have machines, by kind: how one is deleted. It must begin exactly one operation,
-# `part_of` the group's. Everything else goes with the group, when the last operation has ended.
-Delete = Callable[[Transaction, Resource, Moment, Terms], object]
+# By kind. Everything else goes with the group, when the last operation has ended.
 DELETIONS: Final[dict[str, Delete]] = {
-    "microsoft.compute/virtualmachines": lambda tx, found, moment, terms: virtual_machines.delete(
-        tx, found, moment, force=terms.force, part_of=terms.part_of
-    ),
-    "microsoft.compute/availabilitysets": lambda tx, found, moment, terms: availability_sets.delete(
-        tx, found, moment, force=terms.force, part_of=terms.part_of, with_machines=True
-    ),
-    "microsoft.compute/cloudservices": lambda tx, found, moment, terms: cloud_services.delete(
-        tx, found, moment, force=terms.force, part_of=terms.part_of
-    ),
+    VM_TYPE.lower(): virtual_machines.delete,
+    AVAILABILITY_SET_TYPE.lower(): partial(availability_sets.delete, with_machines=True),
+    SERVICE_TYPE.lower(): cloud_services.delete,
 }
 
 
@@ -110,34 +116,32 @@ def delete(tx: Transaction, path: Path, forced: frozenset[str], moment: Moment) 
         # All that is left has its notice; only what is to go without it is asked once more.
         sets = sets if SET_KIND in forced else []
         others = [found for found in others if found.kind in forced]
-        operation = _await_more(tx, OperationId(group.content[DELETION]), len(sets) + len(others))
+        operation = _await_more(tx, group, len(sets) + len(others))
     else:
         operation = _begin_deletion(tx, group, len(sets) + len(others), moment)
     for scale_set in sets:
-        _delete_set(tx, scale_set, moment, Terms(part_of=operation.id, force=SET_KIND in forced))
+        is_forced = SET_KIND in forced
+        scale_sets.delete(tx, scale_set.id, moment, force=is_forced, part_of=operation.id)
     for resource in others:
-        terms = Terms(part_of=operation.id, force=resource.kind in forced)
-        DELETIONS[resource.kind](tx, resource, moment, terms)
+        is_forced = resource.kind in forced
+        DELETIONS[resource.kind](tx, resource, moment, force=is_forced, part_of=operation.id)
     return tx.operation(operation.id)
 
 
 def _begin_deletion(tx: Transaction, group: Resource, parts: int, moment: Moment) -> Operation:
     operation = begin(tx, group, "delete group", moment, removes=True)
-    state = {"properties": {"provisioningState": Provisioning.DELETING}, DELETION: operation.id}
-    tx.put_resource(replace(group, content={**group.content, **state}, number=group.number + 1))
+    leaving = mark_deleting(tx, group)
+    tx.put_resource(replace(leaving, operation=operation.id, number=group.number + 1))
     # All parts are counted before the first begins: one without machines ends at once.
     return expect(tx, operation, parts, moment)
 
 
-def _await_more(tx: Transaction, operation_id: OperationId, parts: int) -> Operation:
-    running = tx.operation(operation_id)
+def _await_more(tx: Transaction, group: Resource, parts: int) -> Operation:
+    assert group.operation is not None, "a group on its way out has the operation that deletes it"
+    running = tx.operation(group.operation)
     awaiting = replace(running, remaining=running.remaining + parts)
     tx.put_operation(awaiting)
     return awaiting
-
-
-def _delete_set(tx: Transaction, scale_set: ScaleSet, moment: Moment, terms: Terms) -> None:
-    scale_sets.delete(tx, scale_set.id, moment, force=terms.force, part_of=terms.part_of)
 
 
 def _with_machines(tx: Transaction, group: str) -> list[Resource]:

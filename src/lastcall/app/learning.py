@@ -12,7 +12,7 @@ from lastcall.engine.facts import Fact
 from lastcall.engine.model import OperationId, Provisioning, Scope, ScopeId
 from lastcall.engine.operations import Operation, OperationStatus, settled
 from lastcall.engine.policy import Policy
-from lastcall.engine.resources import Asked, ResourceId
+from lastcall.engine.resources import Asked, Resource, ResourceId
 from lastcall.engine.step import step
 from lastcall.engine.value import Value
 from lastcall.ports import Ids, Transaction
@@ -103,5 +103,12 @@ def remove(tx: Transaction, resource_id: ResourceId) -> None:
     """Remove a resource and everything below it; a resource group has everything in it below it."""
     for found in tx.resources_below(resource_id):
         tx.forget_resource(found.id)
+        release(tx, found)
         if found.scope_id is not None and not tx.scope(found.scope_id).machines:
             tx.forget_scope(found.scope_id)
+
+
+def release(tx: Transaction, resource: Resource) -> None:
+    """Let the operation of a resource that is gone, or written anew, be forgotten in its time."""
+    if resource.operation is not None:
+        tx.put_operation(replace(tx.operation(resource.operation), is_kept=False))

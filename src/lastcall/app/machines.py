@@ -47,6 +47,18 @@ def open_scope(
     tx.record(Step(before=None, scope=scope), moment.now)
 
 
+def scope_of(resource: Resource) -> ScopeId:
+    """Return the scope of a resource that was made with one of its own."""
+    assert resource.scope_id is not None, "it was made with its scope"
+    return resource.scope_id
+
+
+def machines_of(reader: Reader, resource: Resource) -> list[Machine]:
+    """Return the machines in a resource's own scope, oldest first."""
+    present = reader.scope(scope_of(resource)).machines.values()
+    return sorted(present, key=lambda machine: machine.ordinal)
+
+
 def admit(
     tx: Transaction, entries: Members, operation_id: OperationId | None, moment: Moment
 ) -> None:

@@ -4,7 +4,7 @@ Users post them today; a driver that measures its machines would call `report` i
 """
 
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -15,10 +15,9 @@ from lastcall.engine.limits import METRIC_AHEAD_MAX, METRIC_KEPT, METRICS_MAX
 from lastcall.engine.measuring import Point, Sample, with_sample
 from lastcall.engine.resources import Resource, ResourceId
 from lastcall.ports import Reader, Transaction
-from lastcall.wire.paths import Path
+from lastcall.wire.paths import SERIES_TYPE, Path
 
 # Not one of Azure's: kept below the resource that is measured, and shown by nobody but us.
-SERIES_TYPE: Final = "lastcall/metrics"
 
 Points = tuple[Point, ...]
 

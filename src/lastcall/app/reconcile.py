@@ -50,6 +50,7 @@ from lastcall.ports import (
     Store,
     Transaction,
 )
+from lastcall.wire.paths import SERIES_TYPE
 
 logger = logging.getLogger(__name__)
 
@@ -181,7 +182,7 @@ def attendants() -> dict[str, Attendant]:
 
     return {
         autoscale.KIND: autoscale.attend,
-        metrics.SERIES_TYPE: metrics.forget_when_stale,
+        SERIES_TYPE: metrics.forget_when_stale,
     }
 
 

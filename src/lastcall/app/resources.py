@@ -20,7 +20,7 @@ from lastcall.engine.model import OperationId, Provisioning, ScopeId
 from lastcall.engine.operations import Operation
 from lastcall.engine.resources import Resource, ResourceId
 from lastcall.ports import Reader, Transaction
-from lastcall.wire.paths import Path, group_path
+from lastcall.wire.paths import BOOKKEEPING, Path, group_path
 from lastcall.wire.quoting import shown
 
 
@@ -65,23 +65,33 @@ def number_of(found: Resource | None) -> int | None:
     return None if found is None else found.number
 
 
-def demand_group(reader: Reader, path: Path) -> None:
-    """Refuse what is addressed in a resource group that does not exist."""
-    if path.group and find(reader, group_path(path.subscription, path.group)) is None:
+def demand_group(reader: Reader, path: Path) -> Resource | None:
+    """Return the group of what is addressed, None outside of any; refuse one that is missing."""
+    if not path.group:
+        return None
+    group = find(reader, group_path(path.subscription, path.group))
+    if group is None:
         raise ResourceGroupNotFoundError(
             f"Resource group '{shown(path.group)}' could not be found."
         )
+    return group
 
 
-def demand_open_group(reader: Reader, path: Path) -> None:
-    """Refuse what is written into a resource group that does not exist or is being deleted."""
-    demand_group(reader, path)
-    group = find(reader, group_path(path.subscription, path.group)) if path.group else None
+def demand_open_group(reader: Reader, path: Path) -> Resource | None:
+    """Return the group into which something is written; refuse one that is being deleted too."""
+    group = demand_group(reader, path)
     if group is not None and is_deleting(group):
         raise ResourceGroupBeingDeletedError(
             f"The resource group '{group.name}' is in deprovisioning state and cannot perform this"
             " operation."
         )
+    return group
+
+
+def present_in(reader: Reader, group: str) -> list[Resource]:
+    """Return what somebody has made in a group; what only tells of that is left out."""
+    found = reader.resources(group=group.lower())
+    return [one for one in found if one.kind not in BOOKKEEPING]
 
 
 def mark_deleting(tx: Transaction, resource: Resource) -> Resource:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NewType
 
-from lastcall.engine.model import ScopeId
+from lastcall.engine.model import OperationId, ScopeId
 from lastcall.engine.value import Value
 
 ResourceId = NewType("ResourceId", str)
@@ -16,8 +16,9 @@ class Resource(Value, frozen=True, kw_only=True, omit_defaults=True):
     `id` is its path in lower case, `path` as its first writer spelled it; `kind` is its type and
     `group` its resource group, both in lower case; `content` is its document. `number` counts the
     writes, `due_at` is when it wants to be looked at again, and `scope_id` is the scope that is
-    its own, if it has one: it goes with the resource. `state` is what the platform remembers about
-    it and shows nobody.
+    its own, if it has one: it goes with the resource. `operation` tells how it stands, and is
+    remembered as long as the resource. `state` is what the platform remembers about it and shows
+    nobody.
     """
 
     id: ResourceId
@@ -29,6 +30,7 @@ class Resource(Value, frozen=True, kw_only=True, omit_defaults=True):
     number: int = 1
     due_at: datetime | None = None
     scope_id: ScopeId | None = None
+    operation: OperationId | None = None
     state: Mapping[str, Any] | None = None
 
     @property

@@ -8,15 +8,13 @@ from lastcall.engine.effects import Failure
 from lastcall.engine.errors import InvalidRequestContentError
 from lastcall.engine.operations import Operation, OperationStatus
 from lastcall.engine.resources import Resource
-from lastcall.wire.arm import SECRETS
+from lastcall.wire.arm import is_secret, public
 from lastcall.wire.envelope import encode_error
-from lastcall.wire.paths import Path, parse_path
+from lastcall.wire.paths import DEPLOYMENT_TYPE, Path, parse_path
 
 Json = dict[str, Any]
 
-DEPLOYMENT_TYPE: Final = "Microsoft.Resources/deployments"
 SECURE: Final = frozenset({"securestring", "secureobject"})
-HIDDEN: Final = frozenset(name.lower() for name in SECRETS)
 MODES: Final = {"incremental": "Incremental", "complete": "Complete"}
 STATES: Final = {
     OperationStatus.IN_PROGRESS: "Running",
@@ -69,9 +67,8 @@ def masked(changes: Iterable[Json]) -> list[Json]:
 
 
 def _masked(change: Json) -> Json:
-    told = {
-        key: _bare(value) if key in ("before", "after") else value for key, value in change.items()
-    }
+    shown = {key: public(change[key]) for key in ("before", "after") if change.get(key)}
+    told = {**change, **shown}
     if "delta" in change:
         told["delta"] = [one for one in change["delta"] if not _tells_secret(one)]
         if not told["delta"]:
@@ -81,13 +78,7 @@ def _masked(change: Json) -> Json:
 
 
 def _tells_secret(delta: Json) -> bool:
-    return str(delta.get("path", "")).rpartition(".")[2].lower() in HIDDEN
-
-
-def _bare(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _bare(item) for key, item in value.items() if key.lower() not in HIDDEN}
-    return [_bare(item) for item in value] if isinstance(value, list) else value
+    return is_secret(str(delta.get("path", "")).rpartition(".")[2])
 
 
 def _without_secret(definition: Any) -> Any:
@@ -155,7 +146,7 @@ def encode_part(
         "provisioningState": state,
         "timestamp": deployment.content["timestamp"],
         "duration": "PT0S",
-        "trackingId": deployment.content["operation"],
+        "trackingId": deployment.operation,
         "statusCode": CODES[state],
         "targetResource": {
             "id": path.text,

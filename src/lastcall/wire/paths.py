@@ -6,6 +6,10 @@ from lastcall.engine.resources import ResourceId
 from lastcall.engine.value import Value
 
 GROUP_TYPE = "Microsoft.Resources/resourceGroups"
+DEPLOYMENT_TYPE = "Microsoft.Resources/deployments"
+SERIES_TYPE = "lastcall/metrics"
+# What tells of resources and is none that anybody made: not counted, not deployed.
+BOOKKEEPING = frozenset(each.lower() for each in (GROUP_TYPE, DEPLOYMENT_TYPE, SERIES_TYPE))
 
 
 class Path(Value, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ from lastcall.engine.resources import Resource
 from lastcall.ports import Transaction
 from lastcall.web.admin.bodies import PAGING, ROOT, page, parse
 from lastcall.web.routing import Call, Parameter, Route, json
-from lastcall.wire.paths import Path, parse_path
+from lastcall.wire.paths import SERIES_TYPE, Path, parse_path
 from lastcall.wire.quoting import shown
 
 RESOURCE: Final = Parameter(
@@ -130,7 +130,7 @@ def _shown(series: Resource) -> MetricView:
         )
         for point in metrics.points_of(series)
     ]
-    resource = series.path.rpartition(f"/providers/{metrics.SERIES_TYPE}/")[0]
+    resource = series.path.rpartition(f"/providers/{SERIES_TYPE}/")[0]
     return MetricView(resource=resource, name=series.name, points=points)
 
 

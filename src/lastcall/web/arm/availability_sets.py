@@ -5,6 +5,7 @@ from functools import partial
 from typing import Final
 
 from lastcall.app import availability_sets
+from lastcall.app.machines import machines_of
 from lastcall.app.platform import Platform
 from lastcall.engine.resources import Resource
 from lastcall.ports import Reader
@@ -21,7 +22,7 @@ SET: Final = f"{SETS}/{{availabilitySet}}"
 
 def show(reader: Reader, found: Resource, _view: Manner) -> Json:
     """Return an availability set as GET shows it."""
-    return encode_set(found, availability_sets.members(reader, found))
+    return encode_set(found, machines_of(reader, found))
 
 
 KIND: Final = Kind(

@@ -7,8 +7,8 @@ from typing import Final
 from starlette.responses import Response
 
 from lastcall.app import cloud_services
-from lastcall.app.cloud_services import member, members, provisioning
-from lastcall.app.machines import Wish
+from lastcall.app.cloud_services import member, provisioning
+from lastcall.app.machines import Wish, machines_of
 from lastcall.app.platform import Platform
 from lastcall.app.resources import known
 from lastcall.engine.errors import InstanceNotFoundError
@@ -52,7 +52,7 @@ NAMED: Final = {
 
 def show(reader: Reader, service: Resource, _view: Manner) -> Json:
     """Return a cloud service as GET shows it."""
-    present = members(reader, service)
+    present = machines_of(reader, service)
     return encode_service(service, present, provisioning(service, present))
 
 
@@ -74,7 +74,7 @@ class CloudServices(Resources):
 
         def work(reader: Reader) -> Json:
             service = known(reader, path)
-            present = members(reader, service)
+            present = machines_of(reader, service)
             return encode_service_view(provisioning(service, present), present, now)
 
         return json(await self._platform.read(work))
@@ -101,7 +101,7 @@ class CloudServices(Resources):
 
         def work(reader: Reader) -> list[Json]:
             service = known(reader, path)
-            names = [machine.name for machine in members(reader, service)]
+            names = [machine.name for machine in machines_of(reader, service)]
             return [_shown_instance(reader, service, name, view) for name in names]
 
         return json(encode_list(await self._platform.read(work)))
@@ -152,7 +152,7 @@ class CloudServices(Resources):
 
 
 def _shown_roles(reader: Reader, service: Resource) -> list[Json]:
-    sizes = sizes_of(members(reader, service))
+    sizes = sizes_of(machines_of(reader, service))
     return [
         encode_role(service, role, sizes[role.name.lower()])
         for role in parse_roles(service.content)

@@ -21,9 +21,8 @@ from lastcall.wire.autoscale_documents import created, encode_setting
 from lastcall.wire.catalogue import provider
 from lastcall.wire.children import show
 from lastcall.wire.defaults import NEWEST
-from lastcall.wire.deployments import DEPLOYMENT_TYPE
 from lastcall.wire.names import SET_TYPE
-from lastcall.wire.paths import GROUP_TYPE, Path
+from lastcall.wire.paths import DEPLOYMENT_TYPE, GROUP_TYPE, Path
 from lastcall.wire.spelling import with_known_names
 
 Json = dict[str, Any]

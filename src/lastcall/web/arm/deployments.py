@@ -22,7 +22,6 @@ from lastcall.web.errors import RETRY_AFTER, NotBuiltError
 from lastcall.web.routing import Call, Route, json
 from lastcall.wire.arm import encode_list, encode_operation
 from lastcall.wire.deployments import (
-    DEPLOYMENT_TYPE,
     encode_deployment,
     encode_detail,
     encode_failure,
@@ -31,7 +30,7 @@ from lastcall.wire.deployments import (
     parse_deployment,
 )
 from lastcall.wire.jsonc import parse_lenient
-from lastcall.wire.paths import Path, group_path, parse_path
+from lastcall.wire.paths import DEPLOYMENT_TYPE, Path, group_path, parse_path
 from lastcall.wire.quoting import shown
 
 Json = dict[str, Any]
@@ -65,8 +64,7 @@ class Deployments:
         deployment, told = await self._platform.transact(
             lambda tx, moment: self._deployed(tx, asked, moment)
         )
-        operation = str(deployment.content["operation"])
-        url = f"{call.base}{quote(deployment.path)}/operationStatuses/{operation}"
+        url = f"{call.base}{quote(deployment.path)}/operationStatuses/{deployment.operation}"
         headers = {
             "Azure-AsyncOperation": f"{url}?api-version={api_version(call)}",
             **RETRY_AFTER,
