@@ -29,23 +29,15 @@ def exports(state: Path, home: Path) -> dict[str, str]:
     """Return the environment that `lastcall env` prints, in a home of its own."""
     home.mkdir(exist_ok=True)
     plain = {**environment(), "HOME": str(home), "LASTCALL_STATE": str(state)}
-    said = subprocess.run(
-        [*LASTCALL, "env", "--shell", "bash"],
-        env=plain,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=True,
-    ).stdout
-    shown = subprocess.run(
-        ["bash", "-c", f"{said}\nenv -0"],
-        env=plain,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=True,
-    ).stdout
+    said = _output([*LASTCALL, "env", "--shell", "bash"], plain)
+    shown = _output(["bash", "-c", f"{said}\nenv -0"], plain)
     return dict(entry.split("=", 1) for entry in shown.split("\0") if "=" in entry)
+
+
+def _output(command: list[str], variables: dict[str, str]) -> str:
+    return subprocess.run(
+        command, env=variables, capture_output=True, text=True, timeout=PATIENCE_S, check=True
+    ).stdout
 
 
 class Az:

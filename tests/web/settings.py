@@ -1,4 +1,4 @@
-"""Autoscale settings as clients write them."""
+"""Autoscale settings as clients write them, and what can be read of what they did."""
 
 from typing import Any
 
@@ -71,3 +71,15 @@ async def report(desk: Desk, value: float, **more: Any) -> Any:
     """Post one sample of the set's metric."""
     body = {"resource": WEB, "name": CPU, "value": value, **more}
     return await desk.send("POST", f"{OURS}/metrics", body)
+
+
+async def put(desk, body=None, path=AUTO, version=INSIGHTS):
+    return await desk.arm("PUT", path, body or a_setting(), version)
+
+
+async def capacity(desk):
+    return (await desk.arm("GET", WEB)).json()["sku"]["capacity"]
+
+
+async def metrics_of(desk, query=""):
+    return (await desk.send("GET", f"{OURS}/metrics{query}")).json()["value"]

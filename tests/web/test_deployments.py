@@ -8,7 +8,8 @@ import pytest
 
 from lastcall.app import deployments
 from lastcall.app.deployments import Asked
-from lastcall.engine.limits import DEPLOYMENTS_PER_GROUP_MAX
+from lastcall.engine.errors import ResourceNotFoundError
+from lastcall.engine.limits import DEPLOYMENTS_PER_GROUP_MAX, OPERATIONS_KEPT
 from lastcall.web.arm.deployable import kinds
 from lastcall.wire.paths import parse_path
 
@@ -437,3 +438,23 @@ async def test_only_groups_are_deployed_to(desk):
     whole = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Resources/deployments/one"
     answer = await desk.arm("PUT", whole, a_deployment())
     assert (answer.status_code, answer.json()["error"]["code"]) == (501, "NotImplemented")
+
+
+async def test_the_operations_of_deployments_go_with_their_group(desk):
+    await deploy(desk, a_deployment(inside(a_network())))
+    (first,) = {one.operation for one in await kept(desk) if one.name == "one"}
+    await deploy(desk, a_deployment())
+    assert (await desk.arm("DELETE", GROUP)).status_code == 202
+    assert await kept(desk) == []
+
+    await desk.settle(OPERATIONS_KEPT + timedelta(days=1))
+    await desk.platform.transact(lambda tx, moment: tx.prune(moment.now))
+    with pytest.raises(ResourceNotFoundError):
+        await desk.platform.read(lambda r: r.operation(first))
+    assert "is_kept=True" not in desk.dump()
+
+
+async def kept(desk):
+    return await desk.platform.read(
+        lambda r: [one for one in r.resources() if one.operation is not None]
+    )
